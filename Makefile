@@ -1,0 +1,81 @@
+# A thin front: CMake and Ninja build, ctest tests. `make help` lists the targets.
+# Build talk goes to stderr, so that `make -s demo DEMO_ARGS=--json` leaves stdout to the program.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 30
+DEMO_ARGS ?=
+CTEST_ARGS ?=
+
+CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+CONFIGURE = cmake -G Ninja $(CCACHE)
+CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
+
+.PHONY: all setup check asan tsan clang bench demo install fuzz docs clean help program
+
+all: program ## set up if something is missing, then a release build: build/trimtab
+
+setup: ## install what building and testing need (Debian; asks for root only if something is missing)
+	@scripts/setup build test
+
+program:
+	@scripts/setup build >&2
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release >&2
+	@cmake --build build --target program --parallel $(JOBS) >&2
+
+check: ## set up, build everything, run all tests
+	@scripts/setup build test
+	$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON
+	cmake --build build --parallel $(JOBS)
+	$(CTEST) --test-dir build
+	@echo "make check: build and tests passed"
+
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer (build-asan)
+	@scripts/setup build test
+	$(CONFIGURE) -B build-asan -DCMAKE_BUILD_TYPE=Debug -DTRIMTAB_TESTS=ON -DTRIMTAB_SANITIZE=address,undefined
+	cmake --build build-asan --parallel $(JOBS)
+	$(CTEST) --test-dir build-asan
+	@echo "make asan: build and tests passed"
+
+tsan: ## the tests under ThreadSanitizer (build-tsan)
+	@scripts/setup build test
+	$(CONFIGURE) -B build-tsan -DCMAKE_BUILD_TYPE=Debug -DTRIMTAB_TESTS=ON -DTRIMTAB_SANITIZE=thread
+	cmake --build build-tsan --parallel $(JOBS)
+	$(CTEST) --test-dir build-tsan
+	@echo "make tsan: build and tests passed"
+
+clang: ## build with clang 14 and run the tests (build-clang)
+	@scripts/setup build test
+	$(CONFIGURE) -B build-clang -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON -DCMAKE_C_COMPILER=clang-14
+	cmake --build build-clang --parallel $(JOBS)
+	$(CTEST) --test-dir build-clang
+	@echo "make clang: build and tests passed"
+
+bench: ## measure; one JSON line a figure on stdout
+	@scripts/setup build test >&2
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON >&2
+	@cmake --build build --target bench_programs --parallel $(JOBS) >&2
+	@scripts/run-benches build
+
+demo: program ## four acts against a live target; DEMO_ARGS goes to `trimtab demo`
+	@build/trimtab demo $(DEMO_ARGS)
+
+install: program ## install below $(DESTDIR)$(PREFIX)
+	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS (build-fuzz, clang 14)
+	@scripts/setup build test
+	$(CONFIGURE) -B build-fuzz -DCMAKE_BUILD_TYPE=Debug -DTRIMTAB_TESTS=ON -DTRIMTAB_FUZZ=ON \
+	  -DTRIMTAB_SANITIZE=address,undefined -DCMAKE_C_COMPILER=clang-14
+	cmake --build build-fuzz --target fuzz_programs --parallel $(JOBS)
+	scripts/run-fuzzers build-fuzz $(FUZZ_SECONDS)
+
+docs: program ## write the generated reference pages again (docs/reference, man pages)
+	cmake --build build --target docs
+
+clean: ## remove all build folders
+	rm -rf build build-asan build-tsan build-clang build-fuzz build-coverage
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1	\2/p' Makefile | expand -t 12

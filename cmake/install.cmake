@@ -1,0 +1,11 @@
+# What `make install` puts where. Folders that a checkout does not have are left out.
+include(GNUInstallDirs)
+if(TARGET trimtab)
+  install(TARGETS trimtab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+foreach(folder examples presets)
+  if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/${folder})
+    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/trimtab)
+  endif()
+endforeach()
