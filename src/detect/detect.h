@@ -1,0 +1,84 @@
+/* Stage 2: signal points -> evidence. Baselines, profiles, drift, z-scores, scores, with their learning rules.
+ * loop.md section 1 is the contract; every formula there has its name here. Pure. One object per service. */
+#ifndef DETECT_DETECT_H
+#define DETECT_DETECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/time.h"
+#include "model/evidence.h"
+#include "model/policy.h"
+#include "model/series.h"
+
+struct detect;
+struct detect *detect_new(const struct service_def *s, double ewma_alpha, struct span tick);
+void detect_free(struct detect *d);
+
+/* One point of one signal, in time order. Unknown points count as gaps, never as zero. */
+void detect_feed(struct detect *d, uint16_t signal, struct point p);
+
+/* What the loop knows about the service now; decides learning (loop.md "baseline(x)"). */
+struct detect_context {
+    bool symptom_active;       /* a symptom of the service is suspect or firing */
+    bool action_active;        /* between INTENT and verdict + gap */
+    bool maintenance, release_watch;
+    bool idle;                 /* throughput 0 with good scrapes: no learning of latency */
+};
+/* Once per tick: compare first, then learn. Fills evidence items of signal functions (the others are left alone). */
+void detect_tick(struct detect *d, struct instant now, struct wall wall, const struct detect_context *ctx,
+                 struct evidence *out);
+
+/* First true tick: freeze all baselines at their values BEFORE that tick, at most `bound` (2 h), then learn with clip 1. */
+void detect_freeze(struct detect *d, struct instant onset);
+void detect_unfreeze(struct detect *d, struct instant now, bool learn_suspect_samples);
+bool detect_aging(const struct detect *d, struct instant now);   /* the bound has passed inside an incident */
+/* Sets b and scale of each signal from the blocks in [from, to): after a kept action or "normal now".
+ * anchor: NONE leaves it, DOWNWARD moves it only where that is better, BOTH takes the new level. */
+enum anchor_move { ANCHOR_KEEP, ANCHOR_DOWNWARD, ANCHOR_BOTH };
+void detect_rebase(struct detect *d, struct instant now, struct instant from, struct instant to, enum anchor_move move);
+/* Samples before `at` belong to an old regime (a knob changed): spike windows skip them. */
+void detect_regime(struct detect *d, struct instant at);
+/* Interval to be skipped by the spike view's B and the week and profile slots. */
+void detect_exclude(struct detect *d, struct instant from, struct instant to);
+/* Pre-release baseline is kept 30 min. */
+void detect_release(struct detect *d, struct instant at);
+
+/* Block medians of a signal in [from, to), oldest first, into out (cap entries); step = max(30 s, range). NaN = unknown block. */
+void detect_blocks(const struct detect *d, uint16_t signal, struct instant from, struct instant to, double *out, uint32_t cap,
+                   struct blocks *ret);
+/* Known and all expected points in [from, to). */
+void detect_count(const struct detect *d, uint16_t signal, struct instant from, struct instant to, uint32_t *ret_known,
+                  uint32_t *ret_all);
+
+struct detect_warm { bool shift, spike, day, drift, week; uint32_t learned_ticks; struct span history; bool imported; };
+void detect_warm(const struct detect *d, struct instant now, struct detect_warm *ret);
+
+struct detect_status {          /* of one signal, for status and console */
+    double value, baseline, scale, profile, drift, zscore, score, anchor, origin;
+    struct wall origin_at;
+    enum series_state state;
+    enum unknown_why why, baseline_why;
+    struct instant at;
+    uint32_t n;
+};
+void detect_status(const struct detect *d, uint16_t signal, struct detect_status *ret);
+/* Findings of the last tick, strongest first; returns the count. detect_say prints one as a sentence. */
+uint32_t detect_findings(const struct detect *d, struct finding *out, uint32_t cap);
+void detect_say(struct buf *out, const struct service_def *s, const struct finding *f);
+
+/* Baseline state as bytes, with a version; survives restart. Load: false when it is not ours or damaged (d unchanged).
+ * Signals are matched by name. `gap`: time since it was saved; the spike view re-warms. */
+void detect_save(const struct detect *d, struct buf *out);
+bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant now);
+/* History before the start: points in time order fill baseline, profile, anchor, weeks as if lived through; marked imported. */
+void detect_import_begin(struct detect *d);
+void detect_import(struct detect *d, uint16_t signal, const struct point *points, const struct wall *walls, uint32_t n);
+void detect_import_end(struct detect *d, struct instant now, struct wall wall);
+
+size_t detect_bytes(const struct detect *d);
+uint64_t detect_digest(const struct detect *d);
+struct detect *detect_clone(const struct detect *d);
+
+#endif

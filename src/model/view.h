@@ -1,0 +1,91 @@
+/* What people are shown about one service: filled by loop_view, printed by API, CLI and console. Plain data. */
+#ifndef MODEL_VIEW_H
+#define MODEL_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/plan.h"
+#include "model/policy.h"
+
+#define VIEW_TEXT 400
+
+struct signal_view {
+    struct point_view { double value; enum unknown_why why; struct span age; } now;
+    double baseline, baseline_scale, profile, drift, zscore, score;   /* NaN when unknown */
+    enum series_state state;
+    enum unknown_why baseline_why;
+    uint32_t learned, needed;          /* ticks of the slowest short view, for "when does it wake" */
+    char finding[VIEW_TEXT];           /* "" when there is nothing to say */
+};
+
+struct symptom_view {
+    enum tri now;
+    uint8_t history;                   /* last 3 known ticks, newest in bit 0 */
+    char explain[VIEW_TEXT];           /* with values filled in */
+};
+
+struct cause_view {
+    struct cause_result result;
+    char explain[VIEW_TEXT];
+};
+
+struct action_view {
+    bool present;
+    char id[96];
+    uint16_t knob;
+    char from[64], to[64];
+    enum state phase;                  /* INTENT .. UNDO_READBACK */
+    struct instant until;              /* end of the present phase; NEVER when open-ended */
+};
+
+struct request_view {
+    bool present;
+    char id[96];                       /* incident id + plan hash prefix: what approve takes */
+    char plan_hash[65];
+    uint16_t knob, cause;
+    char from[64], to[64];
+    struct wall expiry;
+};
+
+struct service_view {
+    const struct service_def *def;
+    struct instant at;
+    struct wall wall;
+    enum state state;
+    bool halted, frozen, warm_for_auto;
+    char halted_by[64], halted_why[200];
+    enum mode mode;
+    char sentence[VIEW_TEXT];          /* what is happening now, one sentence */
+    struct decision decision;          /* of the last full tick */
+    uint16_t signal_count, symptom_count, cause_count;
+    struct signal_view *signals;       /* arrays live in the arena given to loop_view */
+    struct symptom_view *symptoms;
+    struct cause_view *causes;         /* ranked; empty without an incident */
+    bool incident_open;
+    uint64_t incident_id;
+    uint16_t incident_symptom;
+    struct wall incident_onset, incident_opened;
+    struct action_view action;
+    struct request_view request;
+    int n_auto;
+    struct knob_view {
+        char value[64]; char believed[64];
+        struct instant interval_until, protect_until, cool_until, frozen_until;
+        int fails; bool late_watch, unacknowledged, suspended;
+        enum reason blocked;           /* the first reason why it would not be moved now, NONE when free */
+    } *knobs;
+    struct target_view { const char *url; bool up; struct span age; char error[160]; uint32_t samples, broken_lines; } *targets;
+    char model_version[64];
+    struct wall deployed;              /* WALL_NONE: never seen */
+};
+
+struct module_view {
+    enum module module;
+    bool healthy;
+    struct span silent_for;
+    uint64_t runs, errors;
+    char note[160];
+};
+
+#endif
