@@ -19,7 +19,8 @@ set(test_environment "ASAN_OPTIONS=handle_segv=2:detect_leaks=1;UBSAN_OPTIONS=pr
 if(CMAKE_C_COMPILER_ID MATCHES Clang)
   find_program(symbolizer NAMES llvm-symbolizer-14 llvm-symbolizer)
   if(symbolizer)
-    list(APPEND test_environment "ASAN_SYMBOLIZER_PATH=${symbolizer}" "TSAN_OPTIONS=external_symbolizer_path=${symbolizer}")
+    list(APPEND test_environment "ASAN_SYMBOLIZER_PATH=${symbolizer}"
+      "TSAN_OPTIONS=external_symbolizer_path=${symbolizer}")
   endif()
 endif()
 
