@@ -38,7 +38,7 @@ struct err {
 
 /* Fills `e` (may be NULL) and returns `code`, so that callers can write `return err_set(...)`. */
 enum status err_set(struct err *e, enum status code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Puts "prefix: " in front of the text that is there; keeps and returns the code. */
+/* Puts "prefix: " in front of the text that is there; keeps and returns the code. `e` must not be NULL. */
 enum status err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static inline void err_clear(struct err *e)
 {

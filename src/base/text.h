@@ -9,7 +9,8 @@
 struct text_pos { unsigned line, col; };
 struct text_pos text_pos_at(const char *text, size_t offset);
 
-/* "did you mean": the candidate nearest to `word` (Damerau-Levenshtein, at most len/3 + 1 edits), or NULL. */
+/* "did you mean": the candidate nearest to `word` (Damerau-Levenshtein, at most len/3 + 1 edits and
+ * fewer than the word has letters; words over 64 bytes match nothing), or NULL. The first of equals wins. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
 /* Copies at most cap - 1 bytes and terminates. false when it did not fit (then the copy is cut). */
 bool text_copy(char *dst, size_t cap, const char *src);

@@ -32,10 +32,11 @@ static inline bool instant_reached(struct instant now, struct instant t) { retur
 static inline struct instant instant_min(struct instant a, struct instant b) { return a.us < b.us ? a : b; }
 static inline struct instant instant_max(struct instant a, struct instant b) { return a.us > b.us ? a : b; }
 
-/* t + d, saturating; NEVER and NONE stay what they are. */
+/* t + d, t - d, saturating one short of NEVER and NONE; these two stay what they are. */
 struct instant instant_add(struct instant t, struct span d);
 struct instant instant_sub(struct instant t, struct span d);
-/* later - earlier, saturating; a NEVER or NONE operand gives the largest or smallest span. */
+/* later - earlier, saturating; a NEVER or NONE operand gives the largest or smallest span
+ * (0 between two NEVER or two NONE). */
 struct span instant_since(struct instant later, struct instant earlier);
 
 static inline double span_seconds(struct span d) { return (double)d.us / 1e6; }
@@ -44,20 +45,23 @@ static inline struct span span_max(struct span a, struct span b) { return a.us >
 static inline struct span span_min(struct span a, struct span b) { return a.us < b.us ? a : b; }
 
 struct buf;
-/* "350 ms", "45 s", "6:40", "2 h 10 min", "3 d 4 h": for people. */
+/* "350 ms", "45 s", "6:40" (minutes:seconds), "2 h 10 min", "3 d 4 h": for people. Smaller parts are cut off. */
 void span_print(struct buf *out, struct span d);
 /* Prometheus duration grammar: 1y 2w 3d 4h 5m 6s 7ms, largest first, each unit once, or "0".
  * Returns the number of bytes read, 0 when `text` does not start with a duration or it overflows. */
 unsigned span_parse(const char *text, unsigned len, struct span *ret);
-/* Inverse of span_parse: "1d2h", "5m", "500ms", "0s". */
+/* Inverse of span_parse for spans >= 0: "1d2h", "5m", "500ms", "0s". What is below a millisecond is cut off;
+ * a negative span gets a '-', which span_parse refuses. */
 void span_print_config(struct buf *out, struct span d);
-/* RFC 3339 in UTC with milliseconds: 2026-05-12T10:02:30.000Z. */
+/* RFC 3339 in UTC with milliseconds: 2026-05-12T10:02:30.000Z; WALL_NONE prints as "-". */
 void wall_print(struct buf *out, struct wall t);
 /* Accepts RFC 3339 (Z or offset, optional fraction, ' ' for 'T'), a date alone, or Unix seconds
- * with optional fraction. false: not a time; *ret untouched. */
+ * with optional fraction and '-'; beyond a microsecond digits are cut off. false: not a time (also a leap
+ * second); *ret untouched. */
 bool wall_parse(const char *text, struct wall *ret);
 
-/* Civil date of a wall time shifted by `offset_s` seconds east of UTC. weekday: 0 = Monday. */
+/* Civil date of a wall time shifted by `offset_s` seconds east of UTC. month and day from 1, yday from 0,
+ * weekday: 0 = Monday. */
 struct civil { int year, month, day, hour, minute, second, weekday, yday; };
 struct civil wall_civil(struct wall t, int offset_s);
 /* Days since 1970-01-01 of a proleptic Gregorian date. */

@@ -1,0 +1,30 @@
+#include "base/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void report_on_stderr(const char *expr, const char *file, int line)
+{
+    char text[512];
+    int len = snprintf(text, sizeof text, "%s:%d: internal error: CHECK(%s) failed; this is a bug, please report it\n",
+                       file, line, expr);
+    size_t size = len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1;
+    /* The process is about to abort: a failed write leaves nobody to tell. */
+    ssize_t ignored = write(STDERR_FILENO, text, size);
+    (void)ignored;
+}
+
+static void (*report)(const char *, const char *, int) = report_on_stderr;
+
+void check_set_handler(void (*handler)(const char *expr, const char *file, int line))
+{
+    report = handler ? handler : report_on_stderr;
+}
+
+_Noreturn void check_failed(const char *expr, const char *file, int line)
+{
+    report(expr, file, line);
+    abort();
+}

@@ -1,0 +1,104 @@
+/* num_print: the shortest digits, and how they are laid out. */
+#include <string.h>
+
+#include "base/num.h"
+#include "base/num_exact.h"
+
+static bool reads_back(struct num_digits d, double v)
+{
+    char text[20];
+    size_t at = sizeof text;
+    for (uint64_t q = d.digits; q; q /= 10) text[--at] = (char)('0' + q % 10);
+    struct num_decimal decimal = {text + at, sizeof text - at, d.exp10};
+    return num_exact_double(&decimal) == v;
+}
+
+/* Fewest digits that read back as v > 0; of several, the nearest to v. */
+static struct num_digits shortest(double v)
+{
+    bool normal = v >= 0x1p-1022;  /* any 15 digits survive the way through a normal double */
+    struct num_digits d = {0, 0};
+    for (unsigned n = normal ? 15 : 1; n <= 17; n++) {
+        d = num_exact_digits(v, n);
+        if (reads_back(d, v)) break;
+        /* At a power of two the gap below is half the gap above: only the next one up may do. */
+        d.digits++;
+        if (reads_back(d, v)) break;
+    }
+    while (d.digits % 10 == 0) {
+        d.digits /= 10;
+        d.exp10++;
+    }
+    return d;
+}
+
+static size_t put_text(char *out, const char *text)
+{
+    size_t len = strlen(text);
+    memcpy(out, text, len + 1);
+    return len;
+}
+
+static size_t put_exponent(char *out, int e)
+{
+    size_t at = 0;
+    out[at++] = 'e';
+    out[at++] = e < 0 ? '-' : '+';
+    unsigned v = (unsigned)(e < 0 ? -e : e);
+    if (v >= 100) out[at++] = (char)('0' + v / 100);
+    if (v >= 10) out[at++] = (char)('0' + v / 10 % 10);
+    out[at++] = (char)('0' + v % 10);
+    return at;
+}
+
+static size_t put_zeros(char *out, int n)
+{
+    memset(out, '0', (size_t)n);
+    return (size_t)n;
+}
+
+/* text[0..n) times 10^exp10, n digits without leading or trailing zeros. */
+static size_t lay_out(char *out, const char *text, int n, int exp10)
+{
+    int point = n + exp10;  /* digits before the point */
+    size_t at = 0;
+    if (point > 21 || point < -5) {
+        out[at++] = text[0];
+        if (n > 1) {
+            out[at++] = '.';
+            memcpy(out + at, text + 1, (size_t)n - 1);
+            at += (size_t)n - 1;
+        }
+        return at + put_exponent(out + at, point - 1);
+    }
+    if (point <= 0) {
+        at += put_text(out, "0.");
+        at += put_zeros(out + at, -point);
+    }
+    int whole = point < 0 ? 0 : point < n ? point : n;
+    memcpy(out + at, text, (size_t)whole);
+    at += (size_t)whole;
+    if (exp10 > 0) at += put_zeros(out + at, exp10);
+    if (point > 0 && whole < n) out[at++] = '.';
+    memcpy(out + at, text + whole, (size_t)(n - whole));
+    return at + (size_t)(n - whole);
+}
+
+size_t num_print(char out[NUM_TEXT_MAX], double v)
+{
+    if (v != v) return put_text(out, "NaN");
+    size_t at = 0;
+    if (__builtin_signbit(v)) {
+        out[at++] = '-';
+        v = -v;
+    }
+    if (v == 0) return at + put_text(out + at, "0");
+    if (v > 0x1.fffffffffffffp+1023) return put_text(out, at ? "-Inf" : "+Inf");
+    struct num_digits d = shortest(v);
+    char text[20];
+    size_t start = sizeof text;
+    for (uint64_t q = d.digits; q; q /= 10) text[--start] = (char)('0' + q % 10);
+    at += lay_out(out + at, text + start, (int)(sizeof text - start), d.exp10);
+    out[at] = '\0';
+    return at;
+}
