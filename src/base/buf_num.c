@@ -94,10 +94,6 @@ void buf_sig3(struct buf *b, double v)
         put_grouped(b, d.digits);
         return;
     }
-    /* Few digits: the shortest text of the rounded value has no others. */
-    char text[24];
-    struct buf digits = {.data = text, .cap = sizeof text};
-    buf_u64(&digits, d.digits);
-    struct num_decimal rounded = {text, digits.len, d.exp10};
-    buf_double(b, num_exact_double(&rounded));
+    char text[NUM_TEXT_MAX];
+    buf_add(b, text, num_lay_out(text, d));
 }

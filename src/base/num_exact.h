@@ -20,6 +20,9 @@ double num_exact_double(const struct num_decimal *d);
 struct num_digits { uint64_t digits; int exp10; };
 struct num_digits num_exact_digits(double v, unsigned n);
 
+/* Writes digits * 10^exp10 (digits > 0, at most 17 of them) the way num_print does; returns the length. */
+size_t num_lay_out(char *out, struct num_digits d);
+
 /* mantissa * 2^exp2 for a finite v >= 0, mantissa < 2^53. */
 struct num_binary { uint64_t mantissa; int exp2; };
 struct num_binary num_split(double v);

@@ -25,10 +25,6 @@ static struct num_digits shortest(double v)
         d.digits++;
         if (reads_back(d, v)) break;
     }
-    while (d.digits % 10 == 0) {
-        d.digits /= 10;
-        d.exp10++;
-    }
     return d;
 }
 
@@ -84,6 +80,20 @@ static size_t lay_out(char *out, const char *text, int n, int exp10)
     return at + (size_t)(n - whole);
 }
 
+size_t num_lay_out(char *out, struct num_digits d)
+{
+    char text[20];
+    size_t start = sizeof text;
+    while (d.digits % 10 == 0) {
+        d.digits /= 10;
+        d.exp10++;
+    }
+    for (uint64_t q = d.digits; q; q /= 10) text[--start] = (char)('0' + q % 10);
+    size_t len = lay_out(out, text + start, (int)(sizeof text - start), d.exp10);
+    out[len] = '\0';
+    return len;
+}
+
 size_t num_print(char out[NUM_TEXT_MAX], double v)
 {
     if (v != v) return put_text(out, "NaN");
@@ -94,11 +104,5 @@ size_t num_print(char out[NUM_TEXT_MAX], double v)
     }
     if (v == 0) return at + put_text(out + at, "0");
     if (v > 0x1.fffffffffffffp+1023) return put_text(out, at ? "-Inf" : "+Inf");
-    struct num_digits d = shortest(v);
-    char text[20];
-    size_t start = sizeof text;
-    for (uint64_t q = d.digits; q; q /= 10) text[--start] = (char)('0' + q % 10);
-    at += lay_out(out + at, text + start, (int)(sizeof text - start), d.exp10);
-    out[at] = '\0';
-    return at;
+    return at + num_lay_out(out + at, shortest(v));
 }
