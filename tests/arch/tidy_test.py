@@ -50,6 +50,10 @@ class Tidy(ScriptTest):
         self.finds("src/x.h.cmake", "a \n\tb\nc\r\n" + "d" * 121 + "\nend",
                    "1: blank at", "2: tab", "3: line ends with CR", "4: 121 columns", "5: no newline")
 
+    def test_a_table_row_may_be_long(self):
+        self.write("src/model/README.md", "Page.\n")
+        self.finds("src/model/x.def", "x" * 200 + "\n" + "x" * 201 + "\n", "2: 201 columns; at most 200")
+
     def test_unfinished(self):
         self.finds("docs/x.md", f"a\n{MARK}: more\n", f'2: "{MARK}"')
         self.finds("docs/x.md", "this is not imple" + "mented yet\n", '1: "not imple')
