@@ -1,0 +1,45 @@
+/* The loop: the only room that knows all six stages. One step function: state + event in, update out.
+ * No clock, I/O, randomness, lock or log. The same entry for daemon, simulator and replay. */
+#ifndef LOOP_LOOP_H
+#define LOOP_LOOP_H
+
+#include "base/arena.h"
+#include "loop/event.h"
+#include "model/view.h"
+
+struct loop;
+
+struct loop_options {
+    bool dry_run;                     /* all writes carry dry = true */
+    bool alone;                       /* no lease: always leader */
+    uint64_t token;                   /* fencing token; 0 alone */
+    const char *started_by;           /* name for the START record */
+};
+
+/* The loop takes one reference of the policy. All services begin in RECOVERING until their log has been folded
+ * (EVENT_RECORD.. then EVENT_FOLDED, also for an empty log). NULL: out of memory. */
+struct loop *loop_new(struct policy *policy, struct instant now, struct wall wall, struct loop_options options);
+void loop_free(struct loop *l);       /* takes NULL */
+
+/* Never fails: what cannot be done shows up as an effect (notice, reply) or a reason. */
+void loop_step(struct loop *l, const struct event *e, struct update *ret);
+
+/* Deep copy, saved bytes and digest of all state, for simulator, oracle and tests. */
+struct loop *loop_clone(const struct loop *l);
+void loop_save(const struct loop *l, struct buf *out);
+struct loop *loop_load(struct policy *policy, const void *bytes, size_t len);
+uint64_t loop_digest(const struct loop *l);
+
+/* For people; all memory in `a`. */
+void loop_view(const struct loop *l, uint16_t service, struct arena *a, struct service_view *ret);
+void loop_modules(const struct loop *l, struct module_view ret[MODULE_COUNT]);
+struct loop_counters {
+    uint64_t ticks, unexpected_events, decisions[DECISION_COUNT], actions, verdicts[VERDICT_COUNT], rollbacks, incidents;
+    uint16_t services, in_flight, awaiting, halted, with_person;
+};
+void loop_counters(const struct loop *l, struct loop_counters *ret);
+const struct policy *loop_policy(const struct loop *l);
+const struct control *loop_control(const struct loop *l, uint16_t service);   /* for the simulator's checker */
+size_t loop_bytes(const struct loop *l);
+
+#endif
