@@ -3,6 +3,8 @@
 #ifndef EXECUTE_EXECUTE_H
 #define EXECUTE_EXECUTE_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 #include "base/time.h"
 #include "model/policy.h"
@@ -10,18 +12,35 @@
 
 /* The next rung in `dir` from the value read. An off-ladder value goes to the nearest rung at least min_step away.
  * NOT_FOUND: at the bound; INVALID: the value is not a number or outside [min, max]; DENIED: direction not allowed.
- * Never returns a value off the ladder, outside [min, max] or more than one notch away (invariant 3). */
+ * Never returns a value off the ladder, outside [min, max] or more than one notch away (invariant 3).
+ * The exact rule is in model/ladder.h, which `check` and decide use too. */
 enum status execute_next_rung(const struct knob_def *k, const struct knob_value *now, enum direction dir,
                               struct knob_value *ret, struct err *err);
-/* All rungs of the ladder in [min, max], ascending; returns the count (also when > cap). `check` uses it. */
+/* All rungs of the ladder in [min, max], ascending; returns the count (also when > cap). */
 uint32_t execute_rungs(const struct knob_def *k, double *out, uint32_t cap);
-/* OLD, NEW (all equal), MIX (only old and new), THIRD, NONE (any instance unreadable). */
+
+/* By value alone: OLD, NEW (all equal), MIX (only old and new), THIRD, NONE (any instance unreadable, or none asked).
+ * A value equal to both counts as NEW. */
 enum read_class execute_classify(const struct read_vector *r, const struct knob_value *old, const struct knob_value *new_);
+/* The version rule of loop.md section 4 ("Reads") on top of the class by value. A value equal to the old one must carry
+ * old_at's version, one equal to the new one new_at's; else the class is THIRD: somebody wrote in between. NULL: any version
+ * will do. So: READBACK passes (INTENT's snapshot, NULL); after APPLIED (NULL, the version adopted); after an undo was sent
+ * (NULL, NULL). Compared only for a knob kept in one place (n == 1): instances each count versions of their own. */
+enum read_class execute_classify_versions(const struct read_vector *r, const struct knob_value *old,
+                                          const struct knob_value *new_, const struct knob_value *old_at,
+                                          const struct knob_value *new_at);
+
+/* Until when a write must read back: the knob's own, else the service's for hot, reload or restart. */
 struct span execute_deadline(const struct service_def *s, const struct knob_def *k);
-/* Settle by class (loop.md section 1): cache knobs wait for the fill. rates in requests/s, item size in bytes; 0 = unknown. */
+/* Settle by class (loop.md section 1): a cache that grows waits for the fill, at most 30 min. Rates in requests/s, item size
+ * in bytes; 0 or NaN = unknown, then the plain settle time. */
 struct span execute_settle(const struct service_def *s, const struct knob_def *k, const struct knob_value *from,
                            const struct knob_value *to, double miss_rate_per_s, double item_bytes);
-/* "curl -X PUT ... '32'": how a person repeats or undoes it. */
+#define EXECUTE_SETTLE_MAX SPAN_MIN(30)
+
+/* How a person repeats or undoes it with a shell: one line per place, "curl -X PUT ... --data '32' 'http://...'" or
+ * "printf '%s' '32' > '/etc/...'". Secrets never appear: a token is read from its file by the shell, header values that look
+ * like one become <secret>. <old> and <version> are for the person to fill in from a fresh read. */
 struct buf;
 void execute_by_hand(struct buf *out, const struct service_def *s, const struct knob_def *k, const struct knob_value *v);
 
