@@ -8,6 +8,9 @@ SIX = ["collect", "detect", "locate", "decide", "execute", "verify"]
 
 _STAGE = ["base", "model", "stats", "expr"]
 
+# What the shell sees of the loop: its ports, and the events and effects that go through them.
+_PORTS = ["loop/ports.h", "loop/event.h"]
+
 USES = {
     "base": [],
     "model": ["base"],
@@ -23,15 +26,18 @@ USES = {
     "loop": SIX + ["expr", "model", "base"],
     "audit": ["base", "model"],
     "config": ["base", "model", "expr", "promql"],
-    "store": ["audit", "loop/ports.h", "model", "base"],
-    "adapt": ["loop/ports.h", "model", "base"],
-    "api": ["loop/ports.h", "model", "base"],
+    "store": ["audit", *_PORTS, "model", "base"],
+    "adapt": [*_PORTS, "model", "base"],
+    "api": [*_PORTS, "model", "base"],
     "sim": ["loop", "audit", "store", "config", "model", "stats", "base"],
 }
 USES["app"] = sorted(USES)  # main and the commands tie everything together
 
 # Headers that a room of the shell includes see no more of the core than their reader may.
-HEADER_USES = {"loop/ports.h": ["model", "base"]}
+HEADER_USES = {
+    "loop/ports.h": ["loop/event.h", "model", "base"],
+    "loop/event.h": ["model", "base"],
+}
 
 # No clock, no I/O, no randomness, no lock, no log, nothing that changes behind the caller's back.
 PURE = ["base", "stats", "model", "expr", "promql"] + SIX + ["loop", "audit"]

@@ -27,7 +27,7 @@ void buf_add(struct buf *b, const void *bytes, size_t len);
 void buf_puts(struct buf *b, const char *s);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);  /* a %f %g %e fails a CHECK: locale; use buf_double */
-void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
 void buf_i64(struct buf *b, int64_t v);
 void buf_u64(struct buf *b, uint64_t v);
 void buf_double(struct buf *b, double v);            /* shortest text that reads back equal; NaN, +Inf, -Inf */
