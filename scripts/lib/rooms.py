@@ -66,3 +66,8 @@ LIBRARIES = {
     "yaml.h": ["config"],
     "zlib.h": ["adapt", "api"],
 }
+
+# Public names begin with the room's name, the file's name, or one of these. base and model hold nouns that everybody
+# uses, so their names are those nouns; app is linked by nobody.
+NAMES = {"promql": ["pq"]}
+NAMES_FREE = ["base", "model", "app"]

@@ -1,4 +1,4 @@
-"""check-purity finds what a pure library must not use, in libraries compiled here."""
+"""check-purity and check-names find what is wrong in libraries compiled here."""
 
 import os
 import subprocess
@@ -56,7 +56,9 @@ def function(name, result="1", before=""):
     return f"{before}int {name}(void);\nint {name}(void) {{ return {result}; }}\n"
 
 
-class Purity(ScriptTest):
+class LibraryTest(ScriptTest):
+    """Compiles small libraries where a build folder would have them."""
+
     def library(self, room, source, name="part.c"):
         folder = os.path.join(self.root, "src", room)
         self.write(f"src/{room}/{name}", source)
@@ -65,6 +67,8 @@ class Purity(ScriptTest):
                         ["ar", "rcs", f"lib{room}.a", name + ".o"]]:
             subprocess.run(command, cwd=folder, check=True)
 
+
+class Purity(LibraryTest):
     def check(self):
         return self.run_script("check-purity", self.root)
 
@@ -99,6 +103,23 @@ class Purity(ScriptTest):
 
     def test_nothing_built_is_not_fine(self):
         self.assertEqual(1, self.check()[0])
+
+
+class Names(LibraryTest):
+    def check(self):
+        return self.run_script("check-names", self.root)
+
+    def test_names_of_room_and_file_pass(self):
+        helper = "static int helper(void) { return 1; }\n"
+        self.library("detect", function("detect_x") + function("slots_y", "helper()", helper), "slots.c")
+        self.library("model", function("anything"))
+        self.library("promql", function("pq_eval"))
+        self.assert_clean(self.check())
+
+    def test_foreign_and_short_names_fail(self):
+        self.library("detect", function("locate_x") + function("detectx"))
+        self.assert_finds(self.check(), "src/detect/part.c:1: public name locate_x: begin it with detect_ or part_",
+                          "src/detect/part.c:1: public name detectx")
 
 
 if __name__ == "__main__":
