@@ -29,15 +29,20 @@ static double tidy(double v)
     return fabs(v) < 1e9 ? rint(v * 1e6) / 1e6 : v;
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static double step_of(const struct knob_def *k)
 {
-    return k->integer ? fmax(1, ceil(k->ladder_by - 1e-9)) : k->ladder_by;
+    return k->integer ? larger(1, ceil(k->ladder_by - 1e-9)) : k->ladder_by;
 }
 
 static double times(const struct knob_def *k, double v)
 {
     double next = tidy(v * k->ladder_by);
-    return k->integer ? fmax(v + 1, ceil(next - 1e-9)) : next;
+    return k->integer ? larger(v + 1, ceil(next - 1e-9)) : next;
 }
 
 static struct cursor first_rung(const struct knob_def *k)
