@@ -32,7 +32,7 @@ void buf_i64(struct buf *b, int64_t v);
 void buf_u64(struct buf *b, uint64_t v);
 void buf_double(struct buf *b, double v);            /* shortest text that reads back equal; NaN, +Inf, -Inf */
 void buf_fixed(struct buf *b, double v, int digits); /* fixed decimals, 0..9, '.' always */
-void buf_sig3(struct buf *b, double v);              /* three significant digits, for people: 46.8, 0.85, 1,240; no trailing zeros */
+void buf_sig3(struct buf *b, double v);          /* three significant digits, for people: 46.8, 0.85, 1,240; no trailing zeros */
 void buf_json_string(struct buf *b, const char *s, size_t len); /* quoted; invalid UTF-8 becomes U+FFFD */
 /* Hands the bytes to the caller (free() them); b is empty afterwards. NULL when failed. */
 char *buf_take(struct buf *b, size_t *ret_len);

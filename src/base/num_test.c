@@ -172,7 +172,9 @@ static void random_digits_against_libc(void **state)
             if (k == dot) text[len++] = '.';
             text[len++] = (char)('0' + prng_below(&p, 10));
         }
-        if (i % 3) len += (size_t)snprintf(text + len, 8, "e%d", (int)prng_below(&p, i % 3 == 1 ? 40 : 680) - (i % 3 == 1 ? 20 : 350));
+        unsigned span = i % 3 == 1 ? 40 : 680;
+        int low = i % 3 == 1 ? 20 : 350;
+        if (i % 3) len += (size_t)snprintf(text + len, 8, "e%d", (int)prng_below(&p, span) - low);
         text[len] = '\0';
         double v;
         assert_int_equal(num_parse(text, len, &v), len);

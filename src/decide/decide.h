@@ -45,7 +45,8 @@ struct standing {
     uint16_t symptom;                           /* driving */
     const struct excluded_list *excluded;
     struct knob_standing knobs[POLICY_KNOBS_MAX];
-    uint32_t overridden;                        /* approval: bit per reason that it may override (cooling, protected, interval, change-window) */
+    uint32_t overridden;                        /* approval: bit per reason that it may override: cooling, protected,
+                                                 * interval, change-window */
 };
 
 /* One pass. `out` holds all gates seen, the decision and, where all but PERSON or LAST gates are open, the plan. */

@@ -62,7 +62,8 @@ static inline bool expr_use_has(const struct expr_use *u, uint16_t signal)
 /* Signals of it that are unknown now; for cause-pending. */
 uint16_t expr_known_signals(const struct expr *e, const struct evidence *evidence, uint16_t *ret_unknown);
 /* For a comparison `x > limit` at the top or in a conjunction that names `signal` on its left: value, limit
- * and the ratio of excess (value - limit) / |limit| in the bad direction. false: none such or unknown. Dead band, loop.md section 2. */
+ * and the ratio of excess (value - limit) / |limit| in the bad direction. false: none such or unknown.
+ * Dead band, loop.md section 2. */
 bool expr_margin(const struct expr *e, const struct evidence *evidence, uint16_t signal, double *value, double *limit);
 
 #endif

@@ -23,7 +23,10 @@ struct writer_port {
                   bool (*may_send)(void *halt_ctx, uint16_t service, uint32_t epoch, bool is_undo), void *halt_ctx);
 };
 
-struct log_port { void *ctx; void (*append)(void *ctx, const struct record *records, uint32_t n, uint64_t token, bool checkpoint); };
+struct log_port {
+    void *ctx;
+    void (*append)(void *ctx, const struct record *records, uint32_t n, uint64_t token, bool checkpoint);
+};
 
 struct notify_port { void *ctx; void (*notify)(void *ctx, const struct policy *p, const struct effect *notice); };
 

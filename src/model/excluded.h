@@ -12,6 +12,6 @@ struct excluded { uint16_t cause, knob; enum direction direction; };
 struct excluded_list { struct excluded items[EXCLUDED_MAX]; uint16_t n; };
 
 bool excluded_has(const struct excluded_list *l, uint16_t cause, uint16_t knob, enum direction d);
-bool excluded_add(struct excluded_list *l, uint16_t cause, uint16_t knob, enum direction d);   /* false: full; true when there already */
+bool excluded_add(struct excluded_list *l, uint16_t cause, uint16_t knob, enum direction d);  /* false: full; true: there now */
 
 #endif

@@ -2,7 +2,8 @@
  * `check`, decide and execute need the same answer (loop.md section 1, "Notch and ladder"; invariant 3).
  *
  * Rungs. x F from min: min, min F, min F^2, .. up to max; a whole-number knob rounds each rung up ("+25 % rounded up" is x1.25:
- * 1, 2, 3, 4, 5, 7, 9). + S from min: min, min + S, ... A list: its entries within [min, max]. max is a rung only if the ladder hits it.
+ * 1, 2, 3, 4, 5, 7, 9). + S from min: min, min + S, ... A list: its entries within [min, max]. max is a rung only if
+ * the ladder hits it.
  *
  * One notch. From a rung: the neighbouring rung. From a value between two rungs: the nearer end of the gap in that direction.
  * Only if that end is nearer than min_step the value counts as standing on it, and the notch leads to the rung after it: 48 on

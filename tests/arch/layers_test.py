@@ -19,7 +19,8 @@ class Layers(ScriptTest):
         self.write("src/locate/locate.c", '#include "locate/locate.h"\n#include "expr/expr.h"\n#include <string.h>\n')
         self.write("src/locate/locate_test.c", '#include "locate/locate.h"\n#include "support/test.h"\n')
         self.write("src/loop/ports.h", '#include "loop/event.h"\n#include "model/knob.h"\n')
-        self.write("src/adapt/http.c", '#include "loop/ports.h"\n#include "loop/event.h"\n#include <curl/curl.h>\n#include <time.h>\n')
+        self.write("src/adapt/http.c", '#include "loop/ports.h"\n#include "loop/event.h"\n'
+                   '#include <curl/curl.h>\n#include <time.h>\n')
         self.write("src/app/main.c", '#include "loop/loop.h"\n')
         self.assert_clean(self.check())
 

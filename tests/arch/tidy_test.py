@@ -47,8 +47,8 @@ class Tidy(ScriptTest):
         self.finds("scripts/x.py", "def f(:\n", "1: does not parse")
 
     def test_blanks(self):
-        self.finds("src/x.h.cmake", "a \n\tb\nc\r\n" + "d" * 121 + "\nend",
-                   "1: blank at", "2: tab", "3: line ends with CR", "4: 121 columns", "5: no newline")
+        self.finds("src/x.h.cmake", "a \n\tb\nc\r\n" + "d" * 133 + "\nend",
+                   "1: blank at", "2: tab", "3: line ends with CR", "4: 133 columns", "5: no newline")
 
     def test_a_table_row_may_be_long(self):
         self.write("src/model/README.md", "Page.\n")
