@@ -122,9 +122,11 @@ static void test_by_hand_http_shows_no_secret(void **state)
         .secret_file = "/etc/trimtab/token", .per_instance = true}};
     expect_by_hand(&s, &k, "32",
         "curl -fsS -X PUT -H 'If-Match: <version>' -H 'X-API-Key: <secret>'"
-        " -H \"Authorization: Bearer $(cat '/etc/trimtab/token')\" --data-binary '{\"batch_max\": 32}' 'http://10.0.0.1:8000/config'\n"
+        " -H \"Authorization: Bearer $(cat '/etc/trimtab/token')\""
+        " --data-binary '{\"batch_max\": 32}' 'http://10.0.0.1:8000/config'\n"
         "curl -fsS -X PUT -H 'If-Match: <version>' -H 'X-API-Key: <secret>'"
-        " -H \"Authorization: Bearer $(cat '/etc/trimtab/token')\" --data-binary '{\"batch_max\": 32}' 'http://10.0.0.2:8000/config'");
+        " -H \"Authorization: Bearer $(cat '/etc/trimtab/token')\""
+        " --data-binary '{\"batch_max\": 32}' 'http://10.0.0.2:8000/config'");
 }
 
 static void test_by_hand_file_quotes_for_the_shell(void **state)
