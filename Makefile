@@ -71,8 +71,8 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS (build-fuzz, clang 14)
 	cmake --build build-fuzz --target fuzz_programs --parallel $(JOBS)
 	scripts/run-fuzzers build-fuzz $(FUZZ_SECONDS)
 
-docs: program ## write the generated reference pages again (docs/reference, man pages)
-	cmake --build build --target docs
+docs: ## write docs/reference again from the tables in the source
+	@scripts/docs
 
 clean: ## remove all build folders
 	rm -rf build build-asan build-tsan build-clang build-fuzz build-coverage

@@ -1,0 +1,60 @@
+"""scripts/docs writes what the tables say, notices a stale page, and loses no row."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+from support import TOP, ScriptTest
+
+REASONS = """/* REASON(ID, "code", ...): said in a comment, no row. */
+REASON(HALTED, "halted", SERVICE, "writes, all of them, are halted", "lift it with: trimtab resume")
+REASON(TIER_2, "tier-2", PERSON, "a | b", "approve")
+"""
+RECORDS = """#ifndef FIELD
+#define FIELD(...)
+#endif
+FIELD(SEQ, seq, U64)              /* position in the log */
+FIELD(KIND, kind, NAME)
+KIND(HALT, "HALT", "stopped")
+"""
+
+
+class Docs(ScriptTest):
+    def setUp(self):
+        super().setUp()
+        self.write("src/model/reason.def", REASONS)
+        self.write("src/model/record.def", RECORDS)
+
+    def docs(self, *args):
+        return self.run_script("docs", "--root", self.root, *args)
+
+    def page(self, name):
+        with open(f"{self.root}/docs/reference/{name}", encoding="utf-8") as f:
+            return f.read()
+
+    def test_rows_become_rows(self):
+        self.assert_clean(self.docs())
+        self.assertIn("| `halted` | writes, all of them, are halted | lift it with: trimtab resume |", self.page("reasons.md"))
+        self.assertIn("| `tier-2` | a \\| b | approve |", self.page("reasons.md"))
+        self.assertIn("| `seq` | U64 | position in the log |\n| `kind` | NAME |  |\n", self.page("records.md"))
+        self.assertIn("| `HALT` | stopped |", self.page("records.md"))
+        self.assertNotIn("`code`", self.page("reasons.md"))
+        self.assert_clean(self.docs("--check"))
+
+    def test_stale_and_missing_pages_are_found(self):
+        self.assert_finds(self.docs("--check"), "docs/reference/reasons.md:1: is not", "docs/reference/records.md:1: is not")
+        self.assertFalse(os.path.exists(f"{self.root}/docs"))
+        self.docs()
+        self.write("src/model/reason.def", REASONS.replace("halted\"", "held\""))
+        self.assert_finds(self.docs("--check"), "docs/reference/reasons.md:1: is not")
+
+    def test_a_row_over_two_lines_is_not_lost(self):
+        self.write("src/model/reason.def", 'REASON(A, "a", STATE,\n       "b", "c")\n')
+        done = subprocess.run([sys.executable, f"{TOP}/scripts/docs", "--root", self.root], capture_output=True, text=True)
+        self.assertEqual(1, done.returncode)
+        self.assertIn("src/model/reason.def: a row of REASON could not be read", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
