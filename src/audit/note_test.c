@@ -195,8 +195,7 @@ static void test_names(void **state)
                                       "a+b",
                                       "a\tb",
                                       "a\nb",
-                                      "a\xc2\xa0"
-                                      "b",
+                                      ("a\xc2\xa0" "b"),
                                       "a\xe3\x80\x80",
                                       "\xff",
                                       "a\x7f"};
@@ -272,7 +271,7 @@ static void test_proof_file_bytes(void **state)
     audit_proof_write(&file, 22, &p, NULL, 0, NOTE, sizeof NOTE - 1);
     static const char head[] = "c2sp.org/tlog-proof@v1\nindex 22\n";
     assert_memory_equal(file.data, head, sizeof head - 1);
-    assert_string_equal(file.data + file.len - sizeof NOTE - 1, "\n\n" NOTE + 0);
+    assert_string_equal(file.data + file.len - sizeof NOTE - 1, "\n\n" NOTE);
     assert_int_equal(audit_proof_verify(&a, file.data, file.len, NULL, 0, &s.verifier, &f, &c, NULL), STATUS_INVALID);
     for (size_t at = 0; at < file.len; at++) {
         assert_int_not_equal(audit_proof_verify(&a, file.data, at, "{\"seq\":22}", 10, &s.verifier, &f, &c, NULL),
