@@ -65,6 +65,8 @@ struct control_slot {                  /* newest action on one knob */
     bool confirmed;                    /* the forward write has read NEW everywhere */
     bool sent;                         /* a forward write may have been sent */
     bool extended, released, unacknowledged, cancelled;
+    bool fail;                         /* a bad verdict on it counts towards cooldown */
+    bool kept_once;                    /* effective or partial at some time: old values before it are known good */
     uint8_t undo_sends;
     struct instant late_after;         /* last send + deadline + late watch: a good read from then on may close it */
     struct instant applied_at, intent_at;
@@ -73,7 +75,8 @@ struct control_slot {                  /* newest action on one knob */
 
 struct control_knob {
     struct control_slot slot;
-    uint16_t believed, believed_version;
+    uint16_t believed, believed_version;   /* believed 0: mixed or not known */
+    bool seen;                         /* believed was set from the log or a first read */
     uint8_t fails;
     struct instant interval_until, protect_until, cool_until, frozen_until, failed_at, skip_until, believed_since;
 };
@@ -97,13 +100,14 @@ struct control {
     bool incident_open, release_incident, waiting_ack, store_failed;
     uint8_t frozen;                    /* freeze bits */
     uint8_t none_reads;                /* NONE in a row in UNDO_INTENT */
-    uint8_t early_harm;                /* not used by control itself; kept zero here */
     uint16_t symptom;
     uint32_t epoch;                    /* halt epoch: +1 at each halt */
     uint32_t actions;                  /* INTENT counter */
     uint64_t incidents;
+    uint64_t would_plan;               /* last plan logged as WOULD: each plan once */
     uint8_t n_auto;                    /* saturates at 255 */
     struct instant onset, opened, state_since, deadline, phase_until, gap_until, release_until, renotify_at, ack_sent;
+    struct instant mix_since;          /* MIX has been read since then while settling or observing; NONE: not MIX */
     struct instant harmful[2];         /* the two newest harmful verdicts, for the breaker */
     struct instant suspended[CLASS_COUNT];   /* until */
     struct control_request request;
