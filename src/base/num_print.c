@@ -1,32 +1,8 @@
-/* num_print: the shortest digits, and how they are laid out. */
+/* num_print: how digits are laid out. */
 #include <string.h>
 
 #include "base/num.h"
-#include "base/num_exact.h"
-
-static bool reads_back(struct num_digits d, double v)
-{
-    char text[20];
-    size_t at = sizeof text;
-    for (uint64_t q = d.digits; q; q /= 10) text[--at] = (char)('0' + q % 10);
-    struct num_decimal decimal = {text + at, sizeof text - at, d.exp10};
-    return num_exact_double(&decimal) == v;
-}
-
-/* Fewest digits that read back as v > 0; of several, the nearest to v. */
-static struct num_digits shortest(double v)
-{
-    bool normal = v >= 0x1p-1022;  /* any 15 digits survive the way through a normal double */
-    struct num_digits d = {0, 0};
-    for (unsigned n = normal ? 15 : 1; n <= 17; n++) {
-        d = num_exact_digits(v, n);
-        if (reads_back(d, v)) break;
-        /* At a power of two the gap below is half the gap above: only the next one up may do. */
-        d.digits++;
-        if (reads_back(d, v)) break;
-    }
-    return d;
-}
+#include "base/num_fast.h"
 
 static size_t put_text(char *out, const char *text)
 {
@@ -104,5 +80,5 @@ size_t num_print(char out[NUM_TEXT_MAX], double v)
     }
     if (v == 0) return at + put_text(out + at, "0");
     if (v > 0x1.fffffffffffffp+1023) return put_text(out, at ? "-Inf" : "+Inf");
-    return at + num_lay_out(out + at, shortest(v));
+    return at + num_lay_out(out + at, num_fast_shortest(v));
 }

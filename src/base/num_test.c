@@ -128,17 +128,36 @@ static double random_double(struct prng *p, unsigned i)
     return v;
 }
 
-static bool shorter_reads_back(const char *text, double v)
+/* The significant digits of a printed number, zeros at both ends dropped. */
+static size_t digits_of(const char *text, char *out)
 {
-    int digits = 0;
-    for (const char *c = text; *c && *c != 'e'; c++) digits += *c >= '0' && *c <= '9';
-    char shorter[40];
-    snprintf(shorter, sizeof shorter, "%.*e", digits > 1 ? digits - 2 : 0, v);
-    return digits > 1 && strtod(shorter, NULL) == v;
+    size_t n = 0, last = 0;
+    for (; *text && *text != 'e'; text++) {
+        if (*text < '0' || *text > '9' || (n == 0 && *text == '0')) continue;
+        out[n++] = *text;
+        if (*text != '0') last = n;
+    }
+    out[last] = '\0';
+    return last;
+}
+
+/* No text with one digit less reads back, and with as many digits the correctly rounded one is preferred. */
+static void assert_shortest(const char *text, double v)
+{
+    char digits[40], other[40], other_digits[40];
+    int n = (int)digits_of(text, digits);
+    if (n > 1) {
+        snprintf(other, sizeof other, "%.*e", n - 2, v);
+        assert_false(strtod(other, NULL) == v);
+    }
+    snprintf(other, sizeof other, "%.*e", n - 1, v);
+    if (strtod(other, NULL) != v) return;
+    digits_of(other, other_digits);
+    assert_string_equal(digits, other_digits);
 }
 
 #ifndef NUM_ROUNDS
-#define NUM_ROUNDS 100000
+#define NUM_ROUNDS 2000000
 #endif
 
 static void random_bits_against_libc(void **state)
@@ -154,7 +173,7 @@ static void random_bits_against_libc(void **state)
         assert_true(num_parse_all(text, len, &back) && same_bits(v, back));
         if (isinf(v)) continue;
         assert_true(same_bits(strtod(text, NULL), v));
-        if (strchr(text, 'e')) assert_false(shorter_reads_back(text, v));
+        if (v != 0) assert_shortest(text, v);
         len = (size_t)snprintf(text, sizeof text, "%.17g", v);
         assert_true(num_parse_all(text, len, &back) && same_bits(v, back));
     }
@@ -179,6 +198,19 @@ static void random_digits_against_libc(void **state)
         double v;
         assert_int_equal(num_parse(text, len, &v), len);
         if (!same_bits(v, strtod(text, NULL))) fail_msg("%s reads as %a", text, v);
+    }
+}
+
+/* Every power of two: there the interval that reads back is lopsided. */
+static void powers_of_two(void **state)
+{
+    (void)state;
+    for (int k = -1074; k < 1024; k++) {
+        double v = ldexp(1, k), back;
+        char text[NUM_TEXT_MAX];
+        size_t len = num_print(text, v);
+        assert_true(num_parse_all(text, len, &back) && back == v);
+        assert_shortest(text, v);
     }
 }
 
@@ -228,6 +260,7 @@ int main(void)
         cmocka_unit_test(prints_by_hand),
         cmocka_unit_test(random_bits_against_libc),
         cmocka_unit_test(random_digits_against_libc),
+        cmocka_unit_test(powers_of_two),
         cmocka_unit_test(midpoints_against_libc),
         cmocka_unit_test(whole_numbers),
     };
