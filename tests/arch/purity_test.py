@@ -56,6 +56,11 @@ def function(name, result="1", before=""):
     return f"{before}int {name}(void);\nint {name}(void) {{ return {result}; }}\n"
 
 
+def user(*names):
+    """A room that calls these."""
+    return function("app_run", " + ".join(f"{n}()" for n in names), "".join(f"int {n}(void);\n" for n in names))
+
+
 class LibraryTest(ScriptTest):
     """Compiles small libraries where a build folder would have them."""
 
@@ -110,16 +115,22 @@ class Names(LibraryTest):
         return self.run_script("check-names", self.root)
 
     def test_names_of_room_and_file_pass(self):
-        helper = "static int helper(void) { return 1; }\n"
-        self.library("detect", function("detect_x") + function("slots_y", "helper()", helper), "slots.c")
+        self.library("detect", function("detect_x") + function("slots_y") + function("inner"), "slots_day.c")
         self.library("model", function("anything"))
         self.library("promql", function("pq_eval"))
+        self.library("app", user("detect_x", "slots_y", "anything", "pq_eval"))
         self.assert_clean(self.check())
 
-    def test_foreign_and_short_names_fail(self):
-        self.library("detect", function("locate_x") + function("detectx"))
-        self.assert_finds(self.check(), "src/detect/part.c:1: public name locate_x: begin it with detect_ or part_",
-                          "src/detect/part.c:1: public name detectx")
+    def test_names_that_do_not_tell_their_room_fail(self):
+        self.library("detect", function("locate_x") + function("detectx") + function("inner"))
+        self.library("app", user("locate_x", "detectx"))
+        self.assert_finds(self.check(), "src/detect/part.c:1: locate_x is used by another room: begin it with detect_",
+                          "src/detect/part.c:1: detectx is used by another room")
+
+    def test_one_name_in_two_rooms_fails(self):
+        self.library("detect", function("done"))
+        self.library("verify", function("done"))
+        self.assert_finds(self.check(), "src/verify/part.c:1: done is also defined by room detect")
 
 
 if __name__ == "__main__":
