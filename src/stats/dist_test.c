@@ -4,6 +4,8 @@
 #include "stats/order.h"
 #include "support/test.h"
 
+#define DIGEST UINT64_C(0x1dfaced5a5689a89)
+
 enum { DRAWS = 200000 };
 static double x[DRAWS];
 
@@ -99,6 +101,34 @@ static void log_factorials(void **state)
     assert_near(stats_log_factorial(UINT64_C(1000000000000)) / 26631021115943.282657, 1, 1e-15);
 }
 
+/* The simulator's runs are named by their seed: another draw from the same seed would be another run. */
+static void draws_never_change(void **state)
+{
+    (void)state;
+    struct prng p;
+    prng_seed(&p, 5);
+    uint64_t digest = 0;
+    for (int i = 0; i < 20000; i++) {
+        double got[9];
+        got[0] = stats_draw_exponential(&p, 3);  /* one after the other: the order of draws counts */
+        got[1] = stats_draw_normal(&p, 1, 2);
+        got[2] = stats_draw_lognormal(&p, 3, 0.5);
+        got[3] = stats_draw_gamma(&p, 0.7, 2);
+        got[4] = stats_draw_gamma(&p, 30, 0.1);
+        got[5] = (double)stats_draw_poisson(&p, 12);
+        got[6] = (double)stats_draw_poisson(&p, 5e4);
+        got[7] = stats_normal_cdf(i / 2000.0 - 5);
+        got[8] = stats_normal_quantile((i + 0.5) / 20000);
+        for (size_t k = 0; k < sizeof got / sizeof *got; k++) {
+            uint64_t bits;
+            memcpy(&bits, &got[k], sizeof bits);
+            digest = (digest ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+            digest ^= digest >> 29;
+        }
+    }
+    if (digest != DIGEST) fail_msg("digest %#llx", (unsigned long long)digest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +137,7 @@ int main(void)
         cmocka_unit_test(poisson_fits_its_distribution),
         cmocka_unit_test(normal_cdf_and_quantile),
         cmocka_unit_test(log_factorials),
+        cmocka_unit_test(draws_never_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
