@@ -18,6 +18,9 @@ FIELD(SEQ, seq, U64)              /* position in the log */
 FIELD(KIND, kind, NAME)
 KIND(HALT, "HALT", "stopped")
 """
+STATES = """/* ROW(number, "number", ...) */
+ROW(490, "49a", IN_FLIGHT | IN(H), ON(HALT), guard_490, act_490, "halt --undo, by name", "same", "HALT; epoch + 1")
+"""
 
 
 class Docs(ScriptTest):
@@ -25,6 +28,7 @@ class Docs(ScriptTest):
         super().setUp()
         self.write("src/model/reason.def", REASONS)
         self.write("src/model/record.def", RECORDS)
+        self.write("src/loop/control_table.def", STATES)
 
     def docs(self, *args):
         return self.run_script("docs", "--root", self.root, *args)
@@ -39,11 +43,13 @@ class Docs(ScriptTest):
         self.assertIn("| `tier-2` | a \\| b | approve |", self.page("reasons.md"))
         self.assertIn("| `seq` | U64 | position in the log |\n| `kind` | NAME |  |\n", self.page("records.md"))
         self.assertIn("| `HALT` | stopped |", self.page("records.md"))
+        self.assertIn("| 49a | in flight, H | halt --undo, by name | same | HALT; epoch + 1 |", self.page("state-table.md"))
         self.assertNotIn("`code`", self.page("reasons.md"))
         self.assert_clean(self.docs("--check"))
 
     def test_stale_and_missing_pages_are_found(self):
-        self.assert_finds(self.docs("--check"), "docs/reference/reasons.md:1: is not", "docs/reference/records.md:1: is not")
+        self.assert_finds(self.docs("--check"), "docs/reference/reasons.md:1: is not",
+                          "docs/reference/records.md:1: is not", "docs/reference/state-table.md:1: is not")
         self.assertFalse(os.path.exists(f"{self.root}/docs"))
         self.docs()
         self.write("src/model/reason.def", REASONS.replace("halted\"", "held\""))
