@@ -120,11 +120,10 @@ static bool is_command(enum control_event_kind k) { return k >= CE_APPROVE && k 
 
 static const struct row *row_by_number(uint16_t number)
 {
-    for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
-        if (rows[i].number == number) return &rows[i];
-    }
-    CHECK(!"a row of the order is not in the table");
-    return NULL;
+    unsigned i = 0;
+    while (i < ARRAY_LEN(rows) && rows[i].number != number) i++;
+    CHECK(i < ARRAY_LEN(rows));  /* the order names only rows of the table */
+    return &rows[i];
 }
 
 static bool fire_first(struct step *s)
@@ -184,7 +183,8 @@ static const char *refusal(const struct step *s)
                                      : "no request waits for a person";
     case CE_CANCEL: return "no action is running, and none was named";
     case CE_ROLLBACK: return "a rollback is not possible in this state; trimtab is resolving the last write, try again";
-    case CE_NORMAL_NOW: return "\"normal now\" is possible only while watching, or in an incident that waits for a person or a plan";
+    case CE_NORMAL_NOW:
+        return "\"normal now\" is possible only while watching, or in an incident that waits for a person or a plan";
     case CE_RETRY: return "there is no incident with a person to hand back";
     default: return "not possible in this state";
     }
@@ -244,7 +244,8 @@ struct instant control_wake(const struct control_policy *p, const struct control
     struct instant t = instant_min(c->deadline, c->phase_until);
     if (c->state == STATE_AWAITING) t = instant_min(t, c->request.expiry);
     if (c->state == STATE_PERSON) t = instant_min(t, c->renotify_at);
-    if (c->waiting_ack && !c->store_failed) t = instant_min(t, instant_add(instant_add(c->ack_sent, p->append_timeout), SPAN_MS(1)));
+    if (c->waiting_ack && !c->store_failed)
+        t = instant_min(t, instant_add(instant_add(c->ack_sent, p->append_timeout), SPAN_MS(1)));
     return t;
 }
 

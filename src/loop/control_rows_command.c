@@ -41,7 +41,8 @@ void act_47(struct step *s)
 {
     bool accept = s->e->kind == CE_NORMAL_NOW;
     if (!all_readable(s)) {
-        refuse(s, REASON_OWNED, "a knob cannot be read now, so its value cannot be acknowledged; try again when the target answers");
+        refuse(s, REASON_OWNED,
+               "a knob cannot be read now, so its value cannot be acknowledged; try again when the target answers");
         return;
     }
     enum record_kind kind = accept ? RECORD_ACCEPTED : RECORD_RETRY;

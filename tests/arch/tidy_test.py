@@ -52,7 +52,7 @@ class Tidy(ScriptTest):
 
     def test_a_table_row_may_be_long(self):
         self.write("src/model/README.md", "Page.\n")
-        self.finds("src/model/x.def", "x" * 200 + "\n" + "x" * 201 + "\n", "2: 201 columns; at most 200")
+        self.finds("src/model/x.def", "x" * 240 + "\n" + "x" * 241 + "\n", "2: 241 columns; at most 240")
 
     def test_unfinished(self):
         self.finds("docs/x.md", f"a\n{MARK}: more\n", f'2: "{MARK}"')
