@@ -3,8 +3,10 @@
  *
  *   expr    := or ; or := and ("or" and)* ; and := not ("and" not)* ; not := "not" not | cmp
  *   cmp     := sum [(> | >= | < | <= | == | !=) sum] ; sum := mul ((+|-) mul)* ; mul := unary ((*|/) unary)*
- *   unary   := "-" unary | primary ; primary := NUMBER [UNIT] | NAME | FN "(" args ")" | "(" expr ")" | "true" | "false"
- * A name is a signal or a knob of the service. Durations after numbers (30m, 2h) are times. */
+ *   unary   := "-" unary | primary
+ *   primary := NUMBER [UNIT] | NAME | FN "(" args ")" | "(" expr ")" | "true" | "false"
+ * A name is a signal or a knob of the service. Durations after numbers (30m, 2h, 1h30m) are times.
+ * Units: see unit.h. A dash belongs to a name only where the service has that name; else it is a minus. */
 #ifndef EXPR_EXPR_H
 #define EXPR_EXPR_H
 
@@ -19,14 +21,14 @@
 #include "model/policy.h"
 
 #define EXPR_LIMIT_NODES 256     /* cost limit: a larger rule is refused */
-#define EXPR_LIMIT_DEPTH 32
+#define EXPR_LIMIT_DEPTH 32      /* nesting of parentheses, "not" and unary minus */
 #define EXPR_LIMIT_BYTES 4096
 
 struct expr;                     /* immutable, lives in the arena it was compiled in */
 
 struct expr_scope {
     const struct service_def *service;   /* its signals and knobs give names and units */
-    struct needs *needs;                 /* grows; evaluation reads evidence by these indices */
+    struct needs *needs;                 /* grows on success only; evaluation reads evidence by these indices */
 };
 
 struct expr_error {
@@ -34,6 +36,9 @@ struct expr_error {
     size_t offset, length;       /* bytes to underline */
     char text[200];              /* "unknown signal 'latncy_p99'" */
     char hint[160];              /* "did you mean 'latency_p99'?"; "" none */
+    bool missing;                /* the only fault so far: the service has no such signal or knob. A cause of a
+                                  * default playbook drops out then (loop.md section 1 "Causes"); anywhere else
+                                  * it is an error like any other */
 };
 
 /* Result must be boolean. NULL: *error says why (first error). */
@@ -50,20 +55,31 @@ struct expr_use {
     unsigned char signals[POLICY_SIGNALS_MAX / 8];
     uint16_t signal_count;
     uint32_t views;              /* bit per enum view, of the comparisons made */
-    uint16_t view_count;         /* independent views, loop.md section 1 */
+    uint16_t view_count;         /* the fewest independent pieces of evidence (signal and view, loop.md section 1)
+                                  * that can make the rule true: all of an `and`, the weakest branch of an `or`.
+                                  * Under 2, and no SLO: `check` refuses the symptom */
+    uint16_t knobs;              /* bit per knob named */
     bool uses_age_deploy;
     bool constant;               /* true or false whatever the evidence says: unreachable or always on */
+    enum tri constant_value;     /* TRI_UNKNOWN when not constant */
 };
 void expr_describe(const struct expr *e, struct expr_use *ret);
 static inline bool expr_use_has(const struct expr_use *u, uint16_t signal)
 {
     return u->signals[signal / 8] >> (signal % 8) & 1;
 }
-/* Signals of it that are unknown now; for cause-pending. */
+/* How many of its signals are known now, by all functions it takes of them; the rest are unknown. For cause-pending. */
 uint16_t expr_known_signals(const struct expr *e, const struct evidence *evidence, uint16_t *ret_unknown);
-/* For a comparison `x > limit` at the top or in a conjunction that names `signal` on its left: value, limit
- * and the ratio of excess (value - limit) / |limit| in the bad direction. false: none such or unknown.
- * Dead band, loop.md section 2. */
+/* The first signal in it that is unknown now, and why; NO_INDEX: none. "cannot rule out upstream-data: ...". */
+uint16_t expr_first_unknown(const struct expr *e, const struct evidence *evidence, enum unknown_why *ret_why);
+/* For a comparison `x > limit` at the top, in a conjunction, or in a branch of an `or` that is true now, that names
+ * `signal` on its left: value of the left side and the limit, in the unit of the left side. The excess is
+ * (value - limit) / |limit| in the bad direction. false: none such, or unknown. */
 bool expr_margin(const struct expr *e, const struct evidence *evidence, uint16_t signal, double *value, double *limit);
+/* The same comparison seen against what it refers to: baseline(x), profile(x) or week_ago(x) without its factor;
+ * for drift(x) value = 1 + drift and reference = 1; without any of these the limit itself.
+ * (value - reference) / |reference| is what the dead band looks at, loop.md section 2. */
+bool expr_reference(const struct expr *e, const struct evidence *evidence, uint16_t signal, double *value,
+                    double *reference);
 
 #endif
