@@ -66,6 +66,7 @@ struct finding {
     double value, reference, deviation;   /* deviation: ratio to its limit, 1 = at the limit */
     uint32_t n;
     enum unknown_why why;
+    enum fn fn;             /* which function of the view: a view may have two (profile and drift) */
 };
 
 /* Index of the need in `needs`, adding it when absent; -1 when the table is full. Grows items by realloc. */

@@ -1,0 +1,36 @@
+/* The object of one service. Private to this room. */
+#ifndef DETECT_DETECT_PRIVATE_H
+#define DETECT_DETECT_PRIVATE_H
+
+#include "detect/detect.h"
+#include "detect/series.h"
+
+#define DETECT_MAGIC 0x64657463u
+#define DETECT_EXCLUDED 8        /* intervals that reach into the future; older ones are marked in the series */
+
+struct detect_state {            /* plain data: saved, cloned and digested whole */
+    int64_t last_tick, last_wall;
+    int64_t onset;               /* INT64_MIN: not frozen */
+    int64_t release_at;
+    int64_t excluded[DETECT_EXCLUDED][2];
+    uint64_t excluded_n, imported, ticks;
+};
+
+struct detect {
+    uint32_t magic;
+    uint16_t n;
+    const struct service_def *def;
+    double alpha;
+    struct span tick, bound;
+    struct track *tracks;
+    struct detect_state st;
+    struct series *series;
+};
+
+void detect_evidence(const struct detect *d, struct instant now, struct wall wall, struct evidence *out);
+struct datum detect_window(const struct series *s, const struct track *t, enum fn fn, int64_t now, struct span window);
+/* Whether learning is off only because of what the loop said, and with which clip. */
+enum learn detect_learning(const struct detect *d, int64_t now, const struct detect_context *ctx);
+bool detect_is_excluded(const struct detect *d, int64_t now);
+
+#endif

@@ -1,0 +1,370 @@
+/* Baseline state as bytes, clone and digest. Layout: magic, version, checksum of the rest, tick, alpha, the service's
+ * part, then each signal: name, interval, scalars by one table, rings. Bytes are hostile until each field has been
+ * looked at: whatever is used as an index or a count is checked, and nothing is taken before all is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "detect/detect_private.h"
+
+#define STATE_MAGIC 0x53544454u   /* "TDTS" */
+#define STATE_VERSION 1u
+#define FNV_BASIS UINT64_C(1469598103934665603)
+#define FNV_PRIME UINT64_C(1099511628211)
+
+/* All scalars of a series by width, in the order of the bytes. */
+#define F64_FIELDS(X)                                                                                        \
+    X(value) X(x) X(acc_sum) X(acc_n_sum) X(base) X(scale) X(scale_before) X(pending) X(z) X(r_mean)         \
+    X(b_median) X(b_scale) X(requests) X(slow) X(fast) X(spread) X(slow_pending) X(score) X(score_raw)       \
+    X(score_limit) X(log_unit) X(season_sum) X(profile) X(drift) X(week_ago) X(drift_day) X(drift_anchor)    \
+    X(origin) X(anchor)
+#define I64_FIELDS(X)                                                                                        \
+    X(last_at) X(value_at) X(first_at) X(last_tick) X(slot_now) X(slot_first) X(anchor_at) X(prof_no)        \
+    X(origin_wall)
+#define U64_FIELDS(X) X(learned) X(score_n) X(blocks) X(points) X(b_from) X(b_to)
+#define U32_FIELDS(X)                                                                                        \
+    X(acc_points) X(acc_known) X(acc_n_count) X(block_tick) X(b_count) X(b_known) X(slot_count) X(slot_bad)  \
+    X(slot_seen) X(drift_n) X(profile_n) X(season_n) X(backwards) X(why_point) X(why_x) X(why_z) X(state)    \
+    X(lead) X(quiet) X(n_unknown)
+#define U8_FIELDS(X)                                                                                         \
+    X(history) X(has_n) X(b_frozen) X(has_profile) X(anchor_frozen) X(anchor_down) X(imported) X(idle)
+
+static void put_float(struct buf *b, float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    buf_le32(b, bits);
+}
+
+static float get_float(struct reader *r)
+{
+    uint32_t bits = read_le32(r);
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static void put_u16(struct buf *b, const uint16_t *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t bytes[2] = {(uint8_t)x[i], (uint8_t)(x[i] >> 8)};
+        buf_add(b, bytes, 2);
+    }
+}
+
+static void get_u16(struct reader *r, uint16_t *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint16_t lo = read_le8(r);
+        x[i] = (uint16_t)(lo | read_le8(r) << 8);
+    }
+}
+
+/* The last 60 days, or what there is of them. */
+static int64_t slots_from(const struct series *s)
+{
+    if (s->slot_now == INT64_MIN) return 0;
+    int64_t first = s->slot_now - SLOT_RING;
+    return first < s->slot_first ? s->slot_first : first;
+}
+
+static uint32_t slot_ring_at(int64_t no) { return (uint32_t)((no % SLOT_RING + SLOT_RING) % SLOT_RING); }
+
+static void save_rings(const struct series *s, struct buf *b)
+{
+    for (uint32_t i = 0; i < ACC_MAX; i++) buf_le_double(b, s->acc[i]);
+    for (uint32_t i = 0; i < s->b_known; i++) put_float(b, s->b_sorted[i]);
+    for (uint32_t i = 0; i < SLOTS_DAY; i++) put_float(b, s->season[i]);
+    for (uint32_t i = 0; i < SLOT_ACC; i++) put_float(b, s->slot_acc[i]);
+    for (uint32_t i = 0; i < SERIES_WEIGHTS; i++) buf_le32(b, s->weights[i]);
+    buf_add(b, s->season_days, sizeof s->season_days);
+    put_u16(b, s->hist.now, HIST_STEPS);
+    put_u16(b, s->hist.before, HIST_STEPS);
+    buf_le32(b, s->hist.now_n);
+    buf_le32(b, s->hist.before_n);
+    put_u16(b, s->prof_day, SLOTS_DAY);
+    put_u16(b, s->prof_week, SLOTS_WEEK);
+    uint32_t points = s->points < SERIES_POINTS ? (uint32_t)s->points : SERIES_POINTS;
+    for (uint32_t i = 0; i < points; i++) {
+        put_float(b, s->point_value[i]);
+        buf_le32(b, s->point_ms[i]);
+    }
+    uint32_t blocks = s->blocks < SERIES_BLOCKS ? (uint32_t)s->blocks : SERIES_BLOCKS;
+    for (uint32_t i = 0; i < blocks; i++) {
+        put_float(b, s->block_mean[i]);
+        put_float(b, s->block_median[i]);
+        buf_le8(b, s->block_known[i]);
+    }
+    for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now; no++) {
+        uint32_t at = slot_ring_at(no);
+        put_u16(b, &s->slots[at], 1);
+        buf_le8(b, s->slot_excluded[at / 8] >> (at % 8) & 1);
+    }
+}
+
+static void save_series(const struct series *s, struct buf *b)
+{
+#define X(f) buf_le_double(b, s->f);
+    F64_FIELDS(X)
+#undef X
+#define X(f) buf_le64(b, (uint64_t)s->f);
+    I64_FIELDS(X)
+    U64_FIELDS(X)
+#undef X
+#define X(f) buf_le32(b, s->f);
+    U32_FIELDS(X)
+#undef X
+#define X(f) buf_le8(b, s->f);
+    U8_FIELDS(X)
+#undef X
+    save_rings(s, b);
+}
+
+static void load_rings(struct series *s, struct reader *r)
+{
+    for (uint32_t i = 0; i < ACC_MAX; i++) s->acc[i] = read_le_double(r);
+    for (uint32_t i = 0; i < s->b_known; i++) s->b_sorted[i] = get_float(r);
+    for (uint32_t i = 0; i < SLOTS_DAY; i++) s->season[i] = get_float(r);
+    for (uint32_t i = 0; i < SLOT_ACC; i++) s->slot_acc[i] = get_float(r);
+    for (uint32_t i = 0; i < SERIES_WEIGHTS; i++) s->weights[i] = read_le32(r);
+    for (uint32_t i = 0; i < SLOTS_DAY; i++) s->season_days[i] = read_le8(r);
+    get_u16(r, s->hist.now, HIST_STEPS);
+    get_u16(r, s->hist.before, HIST_STEPS);
+    s->hist.now_n = read_le32(r);
+    s->hist.before_n = read_le32(r);
+    get_u16(r, s->prof_day, SLOTS_DAY);
+    get_u16(r, s->prof_week, SLOTS_WEEK);
+    uint32_t points = s->points < SERIES_POINTS ? (uint32_t)s->points : SERIES_POINTS;
+    for (uint32_t i = 0; i < points; i++) {
+        s->point_value[i] = get_float(r);
+        s->point_ms[i] = read_le32(r);
+    }
+    uint32_t blocks = s->blocks < SERIES_BLOCKS ? (uint32_t)s->blocks : SERIES_BLOCKS;
+    for (uint32_t i = 0; i < blocks; i++) {
+        s->block_mean[i] = get_float(r);
+        s->block_median[i] = get_float(r);
+        s->block_known[i] = read_le8(r);
+    }
+    for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now && !r->failed; no++) {
+        uint32_t at = slot_ring_at(no);
+        get_u16(r, &s->slots[at], 1);
+        if (read_le8(r)) s->slot_excluded[at / 8] |= (uint8_t)(1u << (at % 8));
+    }
+}
+
+#define TIME_MAX (INT64_C(1) << 60)      /* 36,000 years of microseconds: sums of two stay in range */
+
+static bool time_sane(int64_t v) { return v == INT64_MIN || (v > -TIME_MAX && v < TIME_MAX); }
+
+/* All that is later an index, a count, a loop bound or an enumeration. */
+static bool series_sane(const struct series *s, const struct track *t)
+{
+    bool slots = s->slot_now == INT64_MIN
+                     ? s->slot_first == INT64_MIN && s->anchor_at == INT64_MIN
+                     : s->slot_first <= s->slot_now && s->anchor_at >= s->slot_first && s->anchor_at <= s->slot_now + 1 &&
+                           (s->prof_no == INT64_MIN || (s->prof_no >= s->slot_first && s->prof_no <= s->slot_now));
+    bool times = time_sane(s->last_at) && time_sane(s->value_at) && time_sane(s->first_at) && time_sane(s->last_tick) &&
+                 time_sane(s->slot_now) && time_sane(s->slot_first) && time_sane(s->origin_wall);
+    bool counts = s->blocks < TIME_MAX && s->points < TIME_MAX && s->learned < TIME_MAX && s->score_n < TIME_MAX &&
+                  s->b_from <= s->b_to && s->b_to <= s->blocks && s->b_known <= s->b_count && s->b_count <= SPIKE_B &&
+                  s->block_tick < t->block_ticks && s->history < 8 && (s->lead == t->r || s->lead == t->b || s->lead == 0);
+    bool words = s->why_point < WHY_COUNT && s->why_x < WHY_COUNT && s->why_z < WHY_COUNT && s->state < SERIES_STATE_COUNT;
+    return slots && times && counts && words;
+}
+
+static bool load_series(struct series *s, const struct track *t, struct reader *r)
+{
+#define X(f) s->f = read_le_double(r);
+    F64_FIELDS(X)
+#undef X
+#define X(f) s->f = (int64_t)read_le64(r);
+    I64_FIELDS(X)
+#undef X
+#define X(f) s->f = read_le64(r);
+    U64_FIELDS(X)
+#undef X
+#define X(f) s->f = read_le32(r);
+    U32_FIELDS(X)
+#undef X
+#define X(f) s->f = read_le8(r);
+    U8_FIELDS(X)
+#undef X
+    if (r->failed || !series_sane(s, t)) return false;
+    load_rings(s, r);
+    for (uint32_t i = 1; i < s->b_known; i++)            /* sorted and without NaN, or the search in it goes astray */
+        if (!(s->b_sorted[i - 1] <= s->b_sorted[i])) return false;
+    for (uint32_t i = 0; i < SLOTS_DAY; i++)
+        if (!isfinite(s->season[i])) return false;
+    for (uint32_t i = 0; i < SERIES_BLOCKS; i++)
+        if (s->block_known[i] & BLOCK_COUNT && !(isfinite(s->block_mean[i]) && isfinite(s->block_median[i]))) return false;
+    if (r->failed) return false;
+    if (!s->b_frozen) spike_rebuild(s, t, s->b_to);      /* it follows from the blocks: no second truth is taken */
+    return true;
+}
+
+static uint64_t checksum(const void *bytes, size_t len, uint64_t h)
+{
+    const uint8_t *p = bytes;
+    for (size_t i = 0; i < len; i++) h = (h ^ p[i]) * FNV_PRIME;
+    return h;
+}
+
+static void save_body(const struct detect *d, struct buf *b)
+{
+    buf_le64(b, (uint64_t)d->tick.us);
+    buf_le64(b, (uint64_t)d->st.last_tick);
+    buf_le64(b, (uint64_t)d->st.last_wall);
+    buf_le64(b, (uint64_t)d->st.onset);
+    buf_le64(b, (uint64_t)d->st.release_at);
+    buf_le64(b, d->st.excluded_n);
+    for (unsigned i = 0; i < DETECT_EXCLUDED; i++) {
+        buf_le64(b, (uint64_t)d->st.excluded[i][0]);
+        buf_le64(b, (uint64_t)d->st.excluded[i][1]);
+    }
+    buf_le64(b, d->st.imported);
+    buf_le64(b, d->st.ticks);
+    buf_le32(b, d->n);
+    for (uint16_t i = 0; i < d->n; i++) {
+        const char *name = d->def->signals[i].name;
+        struct buf one = BUF_INIT;
+        save_series(&d->series[i], &one);
+        buf_le_bytes(b, name, strlen(name));
+        buf_le64(b, (uint64_t)d->tracks[i].step_us);
+        buf_le_bytes(b, buf_text(&one), one.len);
+        if (!buf_ok(&one)) b->failed = true;
+        buf_free(&one);
+    }
+}
+
+void detect_save(const struct detect *d, struct buf *out)
+{
+    OBJ_VALID(d, DETECT_MAGIC);
+    struct buf body = BUF_INIT;
+    save_body(d, &body);
+    buf_le32(out, STATE_MAGIC);
+    buf_le32(out, STATE_VERSION);
+    buf_le64(out, checksum(buf_text(&body), body.len, FNV_BASIS));
+    buf_le_bytes(out, buf_text(&body), body.len);
+    if (!buf_ok(&body)) out->failed = true;
+    buf_free(&body);
+}
+
+static bool load_state(struct detect_state *st, const struct detect *d, struct reader *r)
+{
+    if ((int64_t)read_le64(r) != d->tick.us) return false;    /* another tick: every count would mean another time */
+    st->last_tick = (int64_t)read_le64(r);
+    st->last_wall = (int64_t)read_le64(r);
+    st->onset = (int64_t)read_le64(r);
+    st->release_at = (int64_t)read_le64(r);
+    st->excluded_n = read_le64(r);
+    bool sane = time_sane(st->last_tick) && time_sane(st->last_wall) && time_sane(st->onset) && time_sane(st->release_at) &&
+                st->excluded_n <= DETECT_EXCLUDED;
+    for (unsigned i = 0; i < DETECT_EXCLUDED; i++) {
+        for (unsigned k = 0; k < 2; k++) {
+            st->excluded[i][k] = (int64_t)read_le64(r);
+            sane = sane && time_sane(st->excluded[i][k]);
+        }
+    }
+    st->imported = read_le64(r) != 0;
+    st->ticks = read_le64(r);
+    return sane && !r->failed;
+}
+
+/* The clock began anew, so nothing that is counted in its instants means anything: points, blocks and the spike view go;
+ * baseline, scale, score, slots and anchor stay. */
+static void forget_instants(struct series *s)
+{
+    s->last_at = s->value_at = s->first_at = s->last_tick = INT64_MIN;
+    s->value = s->x = s->z = s->r_mean = s->b_median = s->b_scale = NAN;
+    s->blocks = s->points = s->b_from = s->b_to = 0;
+    s->b_known = s->b_count = s->acc_points = s->acc_known = s->acc_n_count = s->block_tick = s->quiet = s->n_unknown = 0;
+    s->acc_sum = s->acc_n_sum = s->pending = s->slow_pending = 0;
+    s->b_frozen = s->history = 0;
+    s->why_point = s->why_x = WHY_MISSING;
+    s->why_z = WHY_WARMING;
+    memset(s->weights, 0, sizeof s->weights);
+    memset(s->block_known, 0, sizeof s->block_known);
+}
+
+static uint16_t find_signal(const struct service_def *def, const uint8_t *name, size_t len)
+{
+    for (uint16_t i = 0; name && i < def->signal_count; i++)
+        if (strlen(def->signals[i].name) == len && memcmp(def->signals[i].name, name, len) == 0) return i;
+    return NO_INDEX;
+}
+
+static bool load_all(struct detect *d, struct series *series, struct detect_state *st, struct reader *r)
+{
+    if (!load_state(st, d, r)) return false;
+    uint32_t n = read_le32(r);
+    for (uint32_t i = 0; i < n && !r->failed; i++) {
+        size_t name_len, len;
+        const uint8_t *name = read_le_bytes(r, &name_len);
+        int64_t step = (int64_t)read_le64(r);
+        const uint8_t *bytes = read_le_bytes(r, &len);
+        uint16_t at = r->failed ? NO_INDEX : find_signal(d->def, name, name_len);
+        if (at == NO_INDEX || step != d->tracks[at].step_us) continue;   /* gone, or it counts in other blocks now */
+        struct reader one = {.p = bytes, .len = len};
+        if (!load_series(&series[at], &d->tracks[at], &one) || one.at != one.len) return false;
+    }
+    return !r->failed && r->at == r->len;
+}
+
+bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant now)
+{
+    OBJ_VALID(d, DETECT_MAGIC);
+    struct reader r = {.p = bytes, .len = len};
+    if (read_le32(&r) != STATE_MAGIC || read_le32(&r) != STATE_VERSION) return false;
+    uint64_t sum = read_le64(&r);
+    size_t body_len;
+    const uint8_t *body = read_le_bytes(&r, &body_len);
+    if (r.failed || r.at != r.len || checksum(body, body_len, FNV_BASIS) != sum) return false;
+    struct series *fresh = calloc(d->n ? d->n : 1u, sizeof *fresh);
+    struct detect_state st = {0};
+    if (!fresh) return false;
+    for (uint16_t i = 0; i < d->n; i++) series_init(&fresh[i]);
+    struct reader in = {.p = body, .len = body_len};
+    bool good = load_all(d, fresh, &st, &in);
+    if (good) {
+        if (now.us < st.last_tick) {
+            for (uint16_t i = 0; i < d->n; i++) forget_instants(&fresh[i]);
+            st.last_tick = st.onset = st.release_at = INT64_MIN;
+            st.excluded_n = 0;
+        }
+        free(d->series);
+        d->series = fresh;
+        d->st = st;
+    } else {
+        free(fresh);
+    }
+    return good;
+}
+
+size_t detect_bytes(const struct detect *d) { return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks); }
+
+uint64_t detect_digest(const struct detect *d)
+{
+    struct buf b = BUF_INIT;
+    save_body(d, &b);
+    uint64_t h = checksum(buf_text(&b), b.len, FNV_BASIS);
+    buf_free(&b);
+    return h;
+}
+
+struct detect *detect_clone(const struct detect *d)
+{
+    OBJ_VALID(d, DETECT_MAGIC);
+    struct detect *c = malloc(sizeof *c);
+    if (!c) return NULL;
+    *c = *d;
+    size_t n = d->n ? d->n : 1u;
+    c->tracks = malloc(n * sizeof *c->tracks);
+    c->series = malloc(n * sizeof *c->series);
+    if (!c->tracks || !c->series) {
+        detect_free(c);
+        return NULL;
+    }
+    memcpy(c->tracks, d->tracks, n * sizeof *c->tracks);
+    memcpy(c->series, d->series, n * sizeof *c->series);
+    return c;
+}
