@@ -78,7 +78,7 @@ static double jitter_of(struct blocks b)
 
 static double max_known(double a, double b)
 {
-    return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
+    return isnan(a) ? b : isnan(b) ? a : a > b ? a : b;
 }
 
 static void log_all(struct stretch *s, double sign)
@@ -169,7 +169,7 @@ static enum tri throughput_held(const struct verify_input *in, const struct veri
 {
     if (!configured(&in->throughput)) return TRI_TRUE;
     if (isnan(r->throughput_ratio)) return TRI_UNKNOWN;
-    double load = isnan(r->rho) ? 1 : fmin(1, r->rho);
+    double load = isnan(r->rho) || r->rho > 1 ? 1 : r->rho;
     return tri_of(r->throughput_ratio >= 0.95 * load);
 }
 

@@ -31,9 +31,9 @@ static void interval(struct buf *b, const struct verify_input *in, const struct 
     signed_percent(b, r->shift_ratio);
     if (isfinite(one) && isfinite(two)) {
         buf_puts(b, " %, 95 %: ");
-        signed_percent(b, fmin(one, two));
+        signed_percent(b, one < two ? one : two);
         buf_puts(b, " to ");
-        signed_percent(b, fmax(one, two));
+        signed_percent(b, one < two ? two : one);
     }
     buf_puts(b, " %)");
 }
