@@ -51,10 +51,11 @@ struct decision {
     enum reason reason;          /* the one that explains the tick */
     bool has_plan;               /* also in mode alert: the would-have plan */
     struct plan plan;
-    uint16_t advice_cause;       /* ADVICE_ONLY: whose advice */
+    uint16_t advice_cause;       /* whose advice applies, or which cause is unknown (decide.h); NO_INDEX none */
     uint32_t person_gates;       /* bit per PERSON gate that is shut, counted from the first PERSON reason */
     struct gate_result gates[PLAN_GATES_MAX];
     uint16_t gate_count;
+    uint16_t gates_left_out;     /* shut gates of candidates not taken that found no room */
 };
 
 #endif
