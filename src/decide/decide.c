@@ -79,14 +79,14 @@ static bool is_true(const struct cause_result *c)
     return c->when == TRI_TRUE && c->verdict != CAUSE_FALSE && c->verdict != CAUSE_UNKNOWN;
 }
 
-static bool is_unknown(const struct cause_result *c)
-{
-    return (c->when == TRI_UNKNOWN || c->verdict == CAUSE_UNKNOWN) && c->verdict != CAUSE_EXCLUDED && c->verdict != CAUSE_FALSE;
-}
-
 static bool is_spent(const struct cause_result *c)
 {
     return c->verdict == CAUSE_EXCLUDED || c->all_tried;
+}
+
+static bool is_unknown(const struct cause_result *c)
+{
+    return (c->when == TRI_UNKNOWN || c->verdict == CAUSE_UNKNOWN) && c->verdict != CAUSE_FALSE && !is_spent(c);
 }
 
 /* Is there still time to wait for data? */
@@ -95,7 +95,7 @@ static bool early(const struct pass *p)
     return span_less(p->st->cause_age, p->service->timing.cause_wait);
 }
 
-/* Is it settled which cause is the best? Otherwise ends the pass: pending, or after cause_wait a handover. */
+/* Is there a cause to walk, and none unknown above the best? Otherwise ends the pass: pending, or after cause_wait a handover. */
 static bool cause_known(const struct pass *p, const struct cause_list *causes, struct decision *out)
 {
     uint16_t unknown = NO_INDEX;
@@ -106,17 +106,18 @@ static bool cause_known(const struct pass *p, const struct cause_list *causes, s
         spent = spent || (is_true(c) && is_spent(c));
         best = is_true(c) && !is_spent(c);
     }
-    if (best && unknown == NO_INDEX) return true;
+    if (unknown == NO_INDEX && (best || spent)) return true;
+    if (!best && spent && !early(p)) return true;   /* the walk tells what was ruled out */
     out->advice_cause = unknown;
-    if (early(p) && (unknown != NO_INDEX || !spent)) end(out, DECISION_NOOP, REASON_CAUSE_PENDING);
-    else end(out, DECISION_ALERT, best ? REASON_CANNOT_RULE_OUT : spent ? REASON_NO_CANDIDATE : REASON_NO_CAUSE);
+    if (early(p)) end(out, DECISION_NOOP, REASON_CAUSE_PENDING);
+    else end(out, DECISION_ALERT, best ? REASON_CANNOT_RULE_OUT : REASON_NO_CAUSE);
     return false;
 }
 
-static struct attempt attempt_of(const struct pass *p, uint16_t cause, const struct candidate_def *t)
+static struct attempt attempt_of(const struct pass *p, const struct cause_result *c, const struct candidate_def *t)
 {
-    struct attempt a = {.cause = cause, .knob = t->knob, .direction = t->direction, .def = &p->service->knobs[t->knob],
-                        .standing = &p->st->knobs[t->knob]};
+    struct attempt a = {.cause = c->cause, .spent = is_spent(c), .knob = t->knob, .direction = t->direction,
+                        .def = &p->service->knobs[t->knob], .standing = &p->st->knobs[t->knob]};
     a.tier = decide_tier(p->service, a.def);
     a.mode = p->service->class_mode[a.def->class];
     struct err err = {0};
@@ -180,24 +181,24 @@ static void take(const struct pass *p, const struct attempt *a, struct decision 
     else end(out, DECISION_TUNE, REASON_PLANNED);
 }
 
-static void walk_cause(const struct pass *p, uint16_t cause, struct decision *out, struct walk *w)
+static void walk_cause(const struct pass *p, const struct cause_result *r, struct decision *out, struct walk *w)
 {
-    const struct cause_def *c = &p->service->causes[cause];
+    const struct cause_def *c = &p->service->causes[r->cause];
     bool knobs = false;
     for (uint16_t i = 0; i < c->try_count && !w->planned; i++) {
         const struct candidate_def *t = &c->tries[i];
         if (t->knob >= p->service->knob_count) {
-            if (w->advice_cause == NO_INDEX) w->advice_cause = cause;
+            if (w->advice_cause == NO_INDEX) w->advice_cause = r->cause;
             continue;
         }
         knobs = true;
-        struct attempt a = attempt_of(p, cause, t);
+        struct attempt a = attempt_of(p, r, t);
         if (!candidate_gates(p, &a, out, w)) continue;
         take(p, &a, out);
         w->planned = true;
     }
     if (!knobs) {
-        w->advice_only = cause;
+        w->advice_only = r->cause;
         w->stopped = true;
     }
 }
@@ -209,9 +210,9 @@ static void walk_causes(const struct pass *p, const struct cause_list *causes, s
         const struct cause_result *c = &causes->items[i];
         if (is_unknown(c)) w->unknown = c->cause;
         if (!is_true(c) || c->cause >= p->service->cause_count) continue;
-        w->blocked = w->unknown != NO_INDEX;
+        w->blocked = w->unknown != NO_INDEX && !is_spent(c);
         w->stopped = w->blocked;
-        if (!w->blocked) walk_cause(p, c->cause, out, w);
+        if (!w->blocked) walk_cause(p, c, out, w);
     }
 }
 

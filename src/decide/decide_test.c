@@ -1,5 +1,7 @@
 /* Each reason that can shut a gate has one case here: only that gate is shut. Its twin, everything open, plans batch_max 32 -> 64.
  * The cases are looked up from the table of reasons, so a new reason without a case fails. */
+#include "support/test.h"
+
 #include "decide/test_world.h"
 
 static struct instant in(struct world *w, struct span d) { return instant_add(w->st.now, d); }

@@ -16,6 +16,10 @@ static enum hold excluded(const struct pass *p, const struct attempt *a, struct 
         gate_say(g, "tried or rejected in this incident");
         return HOLD_FINAL;
     }
+    if (a->spent) {
+        gate_say(g, "its cause is ruled out in this incident");
+        return HOLD_FINAL;
+    }
     return gate_until(p, a->standing->skip_until, g);   /* its request expired: skipped for an hour */
 }
 

@@ -20,6 +20,7 @@ struct attempt {
     const struct knob_standing *standing;
     int tier;
     enum mode mode;
+    bool spent;                         /* its cause is ruled out in this incident, by trying or by a release or outage */
     bool has_to;
     struct knob_value to;               /* one notch further */
     char no_to[120];                    /* why there is none */

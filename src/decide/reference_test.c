@@ -1,5 +1,7 @@
 /* R1 of the reference scenario (spec section 11), from the values and the written rules to the plan: p99 46.8 ms over a baseline
  * of 38.1, queue 320, fetch 6.2 ms, batch 32. GPU .78: batch 32 -> 64; .60: a person; .45: one replica more. */
+#include "support/test.h"
+
 #include "decide/test_world.h"
 
 static const struct expr *degraded, *upstream, *cache, *host, *compute;

@@ -1,8 +1,7 @@
-/* A service in which everything is ready for one plan: batch_max 32 -> 64. Tests shut one thing at a time. */
+/* A service in which everything is ready for one plan: batch_max 32 -> 64. Tests shut one thing at a time.
+ * Include support/test.h first. */
 #ifndef DECIDE_TEST_WORLD_H
 #define DECIDE_TEST_WORLD_H
-
-#include "support/test.h"
 
 #include "decide/decide.h"
 #include "expr/expr.h"

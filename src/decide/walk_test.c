@@ -1,4 +1,6 @@
 /* Which candidate is taken, and how a pass ends when none is. */
+#include "support/test.h"
+
 #include "decide/test_world.h"
 
 static struct instant in(struct world *w, struct span d) { return instant_add(w->st.now, d); }
@@ -38,6 +40,22 @@ static void test_the_next_cause_is_walked_when_the_first_is_spent(void **state)
     expect_end(w, DECISION_TUNE, REASON_PLANNED);
     expect_plan(w, BATCH, "32", "64");
     assert_int_equal(w->d.plan.cause, COMPUTE);
+    world_free(w);
+}
+
+static void test_a_cause_that_locate_rules_out_is_not_tried(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_causes(w, TRI_TRUE, TRI_FALSE, TRI_FALSE, TRI_TRUE);   /* stands for a release: advice, the knobs ruled out */
+    w->list.items[COMPUTE].verdict = CAUSE_EXCLUDED;
+    w->list.items[COMPUTE].all_tried = true;
+    struct cause_result advice = w->list.items[UPSTREAM];
+    expect_end(w, DECISION_ALERT, REASON_ADVICE_ONLY);
+    w->list.items[UPSTREAM] = w->list.items[COMPUTE];            /* also when it ranks first */
+    w->list.items[COMPUTE] = advice;
+    expect_end(w, DECISION_ALERT, REASON_ADVICE_ONLY);
+    assert_true(world_gate(&w->d, REASON_EXCLUDED)->shut);
     world_free(w);
 }
 
@@ -140,6 +158,13 @@ static void test_everything_tried_is_no_candidate_and_advice_in_reach_is_named(v
     w->list.items[COMPUTE].all_tried = true;
     w->st.cause_age = SPAN_MIN(1);
     expect_end(w, DECISION_ALERT, REASON_NO_CANDIDATE);       /* nothing to wait for */
+    assert_int_equal(w->d.advice_cause, COMPUTE);
+    assert_true(world_gate(&w->d, REASON_EXCLUDED)->shut);
+    w->list.items[HOST].when = TRI_UNKNOWN;
+    w->list.items[HOST].verdict = CAUSE_UNKNOWN;
+    expect_end(w, DECISION_NOOP, REASON_CAUSE_PENDING);       /* it may still come true */
+    w->st.cause_age = SPAN_MIN(5);
+    expect_end(w, DECISION_ALERT, REASON_NO_CANDIDATE);
     world_free(w);
 }
 
@@ -241,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_shut_candidate_is_recorded_and_the_next_tried),
         cmocka_unit_test(test_the_next_cause_is_walked_when_the_first_is_spent),
+        cmocka_unit_test(test_a_cause_that_locate_rules_out_is_not_tried),
         cmocka_unit_test(test_advice_only_goes_to_a_person_even_with_knobs_below),
         cmocka_unit_test(test_no_cause_waits_five_minutes),
         cmocka_unit_test(test_an_unknown_cause_above_the_best_blocks_it),
