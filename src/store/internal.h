@@ -1,0 +1,59 @@
+/* The store's own state, for the files of this room only. */
+#ifndef STORE_INTERNAL_H
+#define STORE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "store/files.h"
+#include "store/log.h"
+#include "store/metrics.h"
+#include "store/store.h"
+
+#define STORE_VFS_MAX 64
+
+struct store {
+    uint32_t magic;
+    char dir[STORE_PATH_MAX];            /* "" in memory */
+    char vfs[STORE_VFS_MAX];             /* "" the system's */
+    char audit_path[STORE_PATH_MAX];
+    uint64_t reserve_bytes;
+    bool threaded;
+    int lock_fd, event_fd;
+    struct audit_signer signer;
+    sqlite3 *reader;                     /* the loop thread's; in memory the log's own connection */
+    struct store_metrics *metrics;
+
+    pthread_mutex_t log_lock;            /* whoever works on `log` */
+    struct store_log log;
+    bool log_open, reserve_held;
+
+    pthread_mutex_t lock;                /* everything below */
+    pthread_cond_t work;
+    pthread_t thread;
+    bool stopping;
+    struct store_request *queue, **queue_end;
+    struct store_request *acked, **acked_end;
+    uint64_t waiting;
+    enum store_state state;
+    uint64_t size;
+    char trouble[256];
+};
+
+#define STORE_MAGIC 0x53544f52u
+
+enum status store_worker_start(struct store *s, struct err *e);
+void store_worker_stop(struct store *s);     /* ends what is queued first */
+/* Takes the reserve and sets the first state, once everything is open. */
+void store_settle(struct store *s);
+/* Starts a thread that takes no signals. */
+enum status store_thread(pthread_t *ret, void *(*run)(void *), void *arg, struct err *e);
+/* Appends a list on the calling thread; sets status, seq, err of each, and the store's state. */
+void store_run(struct store *s, struct store_request *list);
+struct store_request *store_request_new(const struct record *records, uint32_t n, uint64_t token, struct err *e);
+void store_request_free(struct store_request *q);
+/* Records through any connection; used by reading and by deriving. `bind` sets the statement's arguments. */
+enum status store_each(sqlite3 *db, sqlite3_stmt *st, const struct store_sink *sink, struct err *e);
+/* vfs name for SQLite. */
+static inline const char *store_vfs(const struct store *s) { return s->vfs[0] ? s->vfs : NULL; }
+
+#endif

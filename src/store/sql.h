@@ -1,0 +1,35 @@
+/* A thin layer over SQLite: errors with place and advice, connections set up one way, migrations. */
+#ifndef STORE_SQL_H
+#define STORE_SQL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+enum store_sql_mode { STORE_SQL_FULL, STORE_SQL_NORMAL, STORE_SQL_READ };
+
+/* Opens PATH (":memory:" too) with the pragmas of its mode. */
+enum status store_sql_open(sqlite3 **ret, const char *path, const char *vfs, enum store_sql_mode mode, struct err *e);
+void store_sql_close(sqlite3 **db);   /* takes a NULL connection; leaves NULL */
+
+/* Turns the connection's last error into ours: "audit.db: appending: disk full; free some space". */
+enum status store_sql_fail(sqlite3 *db, const char *doing, struct err *e);
+bool store_sql_is_sync_error(sqlite3 *db);    /* the last error was a failed fsync */
+
+enum status store_sql_exec(sqlite3 *db, const char *sql, const char *doing, struct err *e);
+enum status store_sql_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret, struct err *e);
+/* Steps to the end and resets: for statements without rows. */
+enum status store_sql_run(sqlite3_stmt *st, const char *doing, struct err *e);
+enum status store_sql_int(sqlite3 *db, const char *sql, int64_t *ret, struct err *e);
+
+/* A schema is a list of steps; user_version counts the ones that were made. */
+struct store_schema { int32_t application_id; const char *const *steps; unsigned n; const char *name; };
+extern const struct store_schema store_schema_audit, store_schema_metrics;
+/* Brings a file up to date in one transaction. CORRUPT: not ours. UNSUPPORTED: newer than we are. */
+enum status store_sql_migrate(sqlite3 *db, const struct store_schema *schema, struct err *e);
+/* Only checks: for reading. */
+enum status store_sql_check_schema(sqlite3 *db, const struct store_schema *schema, struct err *e);
+
+#endif
