@@ -117,7 +117,7 @@ static void data_side(const struct plant *p, struct buf *out)
     counter(out, "inference_feature_cache_misses_total", "Feature lookups that went to the feature service.",
             (double)(lookups - hits));
     gauge(out, "inference_feature_cache_bytes", "Filled part of the local feature cache.",
-          (double)(uint64_t)(p->cache_fill_mb * 1e6));
+          (double)(uint64_t)(p->env.cache_fill_mb * 1e6));
 }
 
 static void system_side(const struct plant *p, struct buf *out)
@@ -133,8 +133,8 @@ static void system_side(const struct plant *p, struct buf *out)
             (double)(t->busy_ns - b->busy_ns) / 1e9);
     counter(out, "inference_gpu_available_seconds_total", "Time GPUs were in service, summed over replicas.",
             (double)(t->gpu_ns - b->gpu_ns) / 1e9);
-    gauge(out, "inference_memory_used_bytes", "Memory in use on a replica.", (double)(uint64_t)(p->used_mb * 1e6));
-    gauge(out, "inference_memory_limit_bytes", "Memory of a replica.", (double)(uint64_t)(p->config.mem_mb * 1e6));
+    gauge(out, "inference_memory_used_bytes", "Memory in use on a replica.", (double)(uint64_t)(p->env.used_mb * 1e6));
+    gauge(out, "inference_memory_limit_bytes", "Memory of a replica.", (double)(uint64_t)(p->env.config.mem_mb * 1e6));
     head(out, "inference_replicas", "gauge", "Replicas by state.");
     sample(out, "inference_replicas{state=\"serving\"}", serving);
     sample(out, "inference_replicas{state=\"starting\"}", starting);
@@ -164,13 +164,13 @@ static void replicas(const struct plant *p, struct buf *out)
 
 static void settings(const struct plant *p, struct wall origin, struct buf *out)
 {
-    gauge(out, "inference_config_batch_max", "Batch size limit in force.", p->batch_max);
-    gauge(out, "inference_config_concurrency", "Feature fetches at a time per replica, limit in force.", p->concurrency);
-    gauge(out, "inference_config_feature_cache_bytes", "Feature cache limit in force.", p->cache_mb * 1e6);
-    gauge(out, "inference_config_replicas", "Replicas wanted.", p->replicas);
-    gauge(out, "inference_config_placebo", "A setting that is connected to nothing.", p->placebo);
+    gauge(out, "inference_config_batch_max", "Batch size limit in force.", p->env.batch_max);
+    gauge(out, "inference_config_concurrency", "Feature fetches at a time per replica, limit in force.", p->env.concurrency);
+    gauge(out, "inference_config_feature_cache_bytes", "Feature cache limit in force.", p->env.cache_mb * 1e6);
+    gauge(out, "inference_config_replicas", "Replicas wanted.", p->env.replicas);
+    gauge(out, "inference_config_placebo", "A setting that is connected to nothing.", p->env.placebo);
     head(out, "inference_model_info", "gauge", "The model that answers.");
-    buf_printf(out, "inference_model_info{model_version=\"%s\"} 1\n", p->version);
+    buf_printf(out, "inference_model_info{model_version=\"%s\"} 1\n", p->env.version);
     gauge(out, "process_start_time_seconds", "Start of the process since the Unix epoch.",
           (double)(origin.us + p->process_start_us) / 1e6);
 }

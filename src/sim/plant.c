@@ -14,36 +14,27 @@ _Static_assert(sizeof(struct plant_node) == 32, "a node has no holes");
 _Static_assert(sizeof(struct plant_gpu) == 72 + 2 * PLANT_BATCH_MAX, "a gpu has no holes");
 _Static_assert(sizeof(struct plant_ring) == 8 + 2 * PLANT_NODES, "a ring has no holes");
 _Static_assert(sizeof(struct plant_fault) == 40 + PLANT_VERSION_MAX, "a fault has no holes");
+_Static_assert(sizeof(struct plant_env) % 8 == 0, "the surroundings have no hole at their end");
 _Static_assert(sizeof(struct plant_totals) % 8 == 0 && sizeof(struct plant) % 8 == 0, "whole words");
-
-static void knobs_from_config(struct plant *p)
-{
-    p->batch_max = p->config.batch_max;
-    p->concurrency = p->config.concurrency;
-    p->cache_mb = p->cache_fill_mb = p->config.feature_cache_mb;
-    p->replicas = p->config.replicas;
-    p->placebo = p->config.placebo;
-}
 
 static void fork_streams(struct plant *p, const struct prng *root)
 {
     prng_fork(&p->arrival_rng, root, "arrivals");
     prng_fork(&p->request_rng, root, "requests");
     prng_fork(&p->kernel_rng, root, "kernels");
-    prng_fork(&p->slow_rng, root, "slow");
+    prng_fork(&p->env.rng, root, "surroundings");
 }
 
-static void start(struct plant *p, uint64_t seed)
+static void start(struct plant *p, const struct plant_config *c, uint64_t seed)
 {
-    struct prng root;
+    struct prng root, surroundings;
     prng_seed(&root, seed);
+    prng_fork(&surroundings, &root, "surroundings at start");
+    env_init(&p->env, c, &surroundings);
     fork_streams(p, &root);
-    knobs_from_config(p);
     plant_flow_drop(p);
-    memcpy(p->version, "v1", 2);
-    p->hit = p->cache_mb / (p->cache_mb + p->config.cache_scale_mb);
-    for (uint32_t g = 0; g < (uint32_t)p->replicas; g++) p->gpu[g].phase = GPU_IDLE;
-    p->idle = (uint32_t)p->replicas;
+    for (uint32_t g = 0; g < (uint32_t)c->replicas; g++) p->gpu[g].phase = GPU_IDLE;
+    p->idle = (uint32_t)c->replicas;
     p->until_arrival = load_exp(&p->tables, &p->arrival_rng);
     plant_flow_find_done(p);
 }
@@ -57,10 +48,9 @@ struct plant *plant_new_sizes(const struct plant_config *c, uint64_t seed, doubl
         return NULL;
     }
     p->magic = PLANT_MAGIC;
-    p->config = *c;
     load_tables_init(&p->tables, &(struct load_spread){c->work_sigma, c->kernel_noise, c->fetch_noise});
     if (sizes && n > 0) load_tables_sizes(&p->tables, sizes, n);
-    start(p, seed);
+    start(p, c, seed);
     return p;
 }
 
@@ -81,24 +71,32 @@ void plant_free(struct plant *p) { free(p); }
 void plant_reseed(struct plant *p, const char *purpose)
 {
     struct prng root;
-    prng_fork(&root, &p->slow_rng, purpose);
+    prng_fork(&root, &p->env.rng, purpose);
     fork_streams(p, &root);
 }
 
 enum status plant_fault_add(struct plant *p, const struct plant_fault *f, struct err *e)
 {
-    if (fault_check(f, e) != STATUS_OK) return STATUS_INVALID;
-    if (p->fault_count == PLANT_FAULTS_MAX)
-        return err_set(e, STATUS_LIMIT, "more than %d faults in one plant", PLANT_FAULTS_MAX);
-    p->fault[p->fault_count++] = *f;
-    return STATUS_OK;
+    return env_fault_add(&p->env, f, e);
 }
 
-void plant_faults_lift(struct plant *p)
+void plant_faults_lift(struct plant *p) { env_faults_lift(&p->env); }
+
+enum status plant_knob_get(const struct plant *p, const char *knob, struct buf *out, struct err *e)
 {
-    memset(p->fault, 0, sizeof p->fault);
-    p->fault_count = p->faults_done = 0;
+    return env_knob_get(&p->env, knob, out, e);
 }
+
+enum status plant_knob_set(struct plant *p, const char *knob, const char *text, size_t len, double *ret_in_force,
+                           struct err *e)
+{
+    bool reload = false;
+    enum status s = env_knob_set(&p->env, knob, text, len, ret_in_force, &reload, e);
+    if (reload) plant_slow_down(p, p->now_ns + (int64_t)(p->env.config.reload_s * 1e9), false);
+    return s;
+}
+
+uint64_t plant_knob_version(const struct plant *p) { return p->env.knob_version; }
 
 void plant_advance(struct plant *p, int64_t until_us)
 {
@@ -118,7 +116,7 @@ bool plant_up(const struct plant *p) { return p->down_until_ns == 0; }
 
 void plant_restart(struct plant *p)
 {
-    plant_slow_down(p, p->now_ns + (int64_t)(p->config.restart_s * 1e9), true);
+    plant_slow_down(p, p->now_ns + (int64_t)(p->env.config.restart_s * 1e9), true);
 }
 
 static double ratio(double part, double whole) { return whole > 0 ? part / whole : (double)NAN; }

@@ -17,8 +17,6 @@
 
 struct plant;
 
-enum { PLANT_FAULTS_MAX = 32, PLANT_GPUS_MAX = 64, PLANT_BATCH_MAX = 256 };
-
 /* NULL and *e on a bad configuration or lack of memory. `sizes` (may be NULL): work sizes as load_tables_sizes takes
  * them; else built-in lognormal sizes. */
 struct plant *plant_new(const struct plant_config *c, uint64_t seed, struct err *e);

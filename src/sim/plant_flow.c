@@ -23,14 +23,14 @@ static uint32_t waiting(const struct plant *p) { return ring_count(&p->slot_wait
 /* An open-loop request that got no (timely) answer comes again after a pause, sometimes. */
 static void maybe_repeat(struct plant *p, unsigned attempt)
 {
-    if (attempt + 1 > (unsigned)p->config.retry_max) return;
-    if (prng_unit(&p->request_rng) < p->config.retry_share) p->repeats_waiting[attempt + 1]++;
+    if (attempt + 1 > (unsigned)p->env.config.retry_max) return;
+    if (prng_unit(&p->request_rng) < p->env.config.retry_share) p->repeats_waiting[attempt + 1]++;
 }
 
 static void fetch_start(struct plant *p, uint32_t i, int64_t at_ns, unsigned noise)
 {
     struct plant_node *n = &p->node[i];
-    double mean = p->fetch_mean_ns * (double)p->tables.fetch[noise];
+    double mean = p->env.fetch_ms * 1e6 * (double)p->tables.fetch[noise];
     int64_t ns = mean < (double)PLANT_FETCH_MAX_NS ? (int64_t)mean : PLANT_FETCH_MAX_NS;
     n->fetch_ns = (int32_t)ns;
     n->ready_ns = at_ns + ns;
@@ -53,12 +53,13 @@ struct intensity { double open, closed, all; };
 
 static struct intensity intensity_now(const struct plant *p)
 {
-    struct intensity r = {.open = p->open_per_ns};
-    double thinking = p->closed_users - (double)p->closed_inside;
-    r.closed = thinking > 0 ? thinking * p->think_per_ns : 0;
+    const struct plant_env *v = &p->env;
+    struct intensity r = {.open = v->open_per_s * 1e-9};
+    double thinking = v->closed_users - (double)p->closed_inside;
+    r.closed = thinking > 0 ? thinking / v->config.think_s * 1e-9 : 0;
     double repeats = 0;
     for (unsigned a = 1; a < PLANT_ATTEMPTS; a++) repeats += (double)p->repeats_waiting[a];
-    r.all = r.open + r.closed + repeats * p->backoff_per_ns;
+    r.all = r.open + r.closed + repeats / v->config.backoff_ms * 1e-6;
     return r;
 }
 
@@ -81,7 +82,7 @@ static void arrive(struct plant *p, int64_t at_ns, const struct intensity *in)
     unsigned attempt = kind >= in->open + in->closed ? take_repeat(p) : 0;
     p->totals.offered++;
     uint32_t i = PLANT_NONE;
-    if (p->down_until_ns == 0 && (double)waiting(p) < p->config.queue_cap) i = node_take(p);
+    if (p->down_until_ns == 0 && (double)waiting(p) < p->env.config.queue_cap) i = node_take(p);
     if (i == PLANT_NONE) {
         p->totals.refused++;
         if (!closed) maybe_repeat(p, attempt);
@@ -146,7 +147,7 @@ static void answer(struct plant *p, uint32_t i, const struct plant_gpu *g)
     hist_record(&p->totals.latency, latency);
     hist_record(&p->totals.wait, g->begin_ns - n->arrived_ns - n->fetch_ns);
     p->closed_inside -= n->closed;
-    if ((double)latency > p->config.timeout_ms * 1e6) {
+    if ((double)latency > p->env.config.timeout_ms * 1e6) {
         p->totals.timeouts++;
         if (!n->closed) maybe_repeat(p, n->attempt);
     }
@@ -174,7 +175,8 @@ static void batch_end(struct plant *p, struct plant_gpu *g)
 /* Takes from the queue what is ready at `start_ns`; returns the work taken. */
 static double batch_fill(struct plant *p, struct plant_gpu *g, int64_t start_ns)
 {
-    uint32_t limit = (uint32_t)p->batch_max < p->batch_limit ? (uint32_t)p->batch_max : p->batch_limit;
+    uint32_t limit = (uint32_t)p->env.batch_max;
+    if (p->env.batch_limit < limit) limit = p->env.batch_limit;
     double work = 0;
     while (g->n < limit && ring_count(&p->queue) > 0) {
         const struct plant_node *n = &p->node[ring_first(&p->queue)];
@@ -185,22 +187,25 @@ static double batch_fill(struct plant *p, struct plant_gpu *g, int64_t start_ns)
     return work;
 }
 
+static double kernel_time(struct plant *p, uint32_t index, double items, double work)
+{
+    const struct plant_env *v = &p->env;
+    double over = items > v->config.kernel_knee ? items - v->config.kernel_knee : 0;
+    double ms = v->kernel_base_ms + v->kernel_item_ms * work + v->kernel_knee_ms * over * over;
+    ms *= v->kernel_factor * (double)p->tables.kernel[prng_u64(&p->kernel_rng) % LOAD_NOISE_CELLS];
+    return index == v->bad_instance ? ms * v->bad_factor : ms;
+}
+
 static void batch_start(struct plant *p, uint32_t index)
 {
     struct plant_gpu *g = &p->gpu[index];
     int64_t ready = p->node[ring_first(&p->queue)].ready_ns;
     g->begin_ns = ready > g->free_ns ? ready : g->free_ns;
-    double work = batch_fill(p, g, g->begin_ns), items = g->n;
-    double over = items > p->config.kernel_knee ? items - p->config.kernel_knee : 0;
-    double noise = (double)p->tables.kernel[prng_u64(&p->kernel_rng) % LOAD_NOISE_CELLS];
-    double kernel = p->kernel_base_ns + p->kernel_item_ns * work + p->kernel_knee_ns * over * over;
-    kernel *= p->kernel_factor * noise;
-    if (index == p->bad_instance) kernel *= p->bad_factor;
-    double moved = p->swing * (kernel + p->host_ns);
-    if (moved > 0.9 * p->host_ns) moved = 0.9 * p->host_ns;
-    if (moved < -0.9 * kernel) moved = -0.9 * kernel;
-    g->kernel_ns = (int64_t)(kernel + moved);
-    g->free_ns = g->begin_ns + g->kernel_ns + (int64_t)(p->host_ns - moved);
+    double work = batch_fill(p, g, g->begin_ns), gap_ms = p->env.host_ms, moved_ms;
+    double kernel_ms = kernel_time(p, index, g->n, work);
+    moved_ms = fmax(fmin(p->env.swing * (kernel_ms + gap_ms), 0.9 * gap_ms), -0.9 * kernel_ms);
+    g->kernel_ns = (int64_t)((kernel_ms + moved_ms) * 1e6);
+    g->free_ns = g->begin_ns + g->kernel_ns + (int64_t)((gap_ms - moved_ms) * 1e6);
     g->phase = GPU_BUSY;
     p->idle--;
     if (g->n > p->peak_batch) p->peak_batch = g->n;

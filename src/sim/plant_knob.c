@@ -3,7 +3,8 @@
 
 #include "base/num.h"
 #include "base/text.h"
-#include "sim/plant_state.h"
+#include "sim/plant.h"
+#include "sim/plant_env.h"
 
 static const char *const names[] = {"batch_max", "concurrency", "feature_cache_mb", "replicas", "placebo"};
 enum { KNOB_BATCH, KNOB_CONCURRENCY, KNOB_CACHE, KNOB_REPLICAS, KNOB_PLACEBO };
@@ -22,9 +23,9 @@ static int knob_of(const char *name)
     return -1;
 }
 
-static const double *knob_field(const struct plant *p, int knob)
+static const double *knob_field(const struct plant_env *v, int knob)
 {
-    const double *fields[] = {&p->batch_max, &p->concurrency, &p->cache_mb, &p->replicas, &p->placebo};
+    const double *fields[] = {&v->batch_max, &v->concurrency, &v->cache_mb, &v->replicas, &v->placebo};
     return fields[knob];
 }
 
@@ -34,11 +35,11 @@ static enum status no_knob(const char *knob, struct err *e)
                    "no knob %.60s; there are batch_max, concurrency, feature_cache_mb, replicas, placebo", knob);
 }
 
-enum status plant_knob_get(const struct plant *p, const char *knob, struct buf *out, struct err *e)
+enum status env_knob_get(const struct plant_env *v, const char *knob, struct buf *out, struct err *e)
 {
     int k = knob_of(knob);
     if (k < 0) return no_knob(knob, e);
-    buf_double(out, *knob_field(p, k));
+    buf_double(out, *knob_field(v, k));
     return STATUS_OK;
 }
 
@@ -52,35 +53,32 @@ static const struct plant_param *limits_of(const char *knob)
 }
 
 /* The value that comes into force for `text`, or a refusal. */
-static enum status admit(const struct plant *p, int knob, const char *text, size_t len, double *ret, struct err *e)
+static enum status admit(const struct plant_env *v, int knob, const char *text, size_t len, double *ret, struct err *e)
 {
     const struct plant_param *limit = limits_of(names[knob]);
-    double v;
-    if (!num_parse_all(text, len, &v) || isnan(v)) return err_set(e, STATUS_INVALID, "%s must be a number", names[knob]);
-    if (knob != KNOB_PLACEBO && v != floor(v)) return err_set(e, STATUS_INVALID, "%s must be a whole number", names[knob]);
-    if (p->config.knob_clamps > 0) v = fmin(fmax(v, limit->least), limit->most);
-    if (!(v >= limit->least && v <= limit->most))
+    double value;
+    if (!num_parse_all(text, len, &value) || isnan(value)) return err_set(e, STATUS_INVALID, "%s must be a number", names[knob]);
+    if (knob != KNOB_PLACEBO && value != floor(value)) return err_set(e, STATUS_INVALID, "%s must be a whole number", names[knob]);
+    if (v->config.knob_clamps > 0) value = fmin(fmax(value, limit->least), limit->most);
+    if (!(value >= limit->least && value <= limit->most))
         return err_set(e, STATUS_INVALID, "%s must be %ld to %ld", names[knob], (long)limit->least, (long)limit->most);
-    *ret = v;
+    *ret = value;
     return STATUS_OK;
 }
 
-enum status plant_knob_set(struct plant *p, const char *knob, const char *text, size_t len, double *ret_in_force,
-                           struct err *e)
+enum status env_knob_set(struct plant_env *v, const char *knob, const char *text, size_t len, double *ret_in_force,
+                         bool *ret_reload, struct err *e)
 {
     int k = knob_of(knob);
-    double v;
+    double value;
     if (k < 0) return no_knob(knob, e);
-    enum status s = admit(p, k, text, len, &v, e);
+    enum status s = admit(v, k, text, len, &value, e);
     if (s != STATUS_OK) return s;
-    double *fields[] = {&p->batch_max, &p->concurrency, &p->cache_mb, &p->replicas, &p->placebo};
-    bool changed = *fields[k] != v;
-    *fields[k] = v;
-    p->knob_version++;
-    if (k == KNOB_BATCH && changed && p->config.reload_s > 0)
-        plant_slow_down(p, p->now_ns + (int64_t)(p->config.reload_s * 1e9), false);
-    if (ret_in_force) *ret_in_force = v;
+    double *fields[] = {&v->batch_max, &v->concurrency, &v->cache_mb, &v->replicas, &v->placebo};
+    bool changed = *fields[k] != value;
+    *fields[k] = value;
+    v->knob_version++;
+    *ret_reload = k == KNOB_BATCH && changed && v->config.reload_s > 0;
+    if (ret_in_force) *ret_in_force = value;
     return STATUS_OK;
 }
-
-uint64_t plant_knob_version(const struct plant *p) { return p->knob_version; }

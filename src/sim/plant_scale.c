@@ -3,12 +3,12 @@
 
 static void bring_in(struct plant *p, struct plant_gpu *g, uint32_t index)
 {
-    const struct plant_config *c = &p->config;
+    const struct plant_config *c = &p->env.config;
     g->retire = 0;
     if (g->phase == GPU_ABSENT || g->phase == GPU_PENDING) {
         g->phase = index < (uint32_t)c->schedulable ? GPU_STARTING : GPU_PENDING;
         if (g->phase == GPU_STARTING)
-            g->start_ns = p->now_ns + (int64_t)(prng_between(&p->slow_rng, c->start_min_s, c->start_max_s) * 1e9);
+            g->start_ns = p->now_ns + (int64_t)(prng_between(&p->env.rng, c->start_min_s, c->start_max_s) * 1e9);
     } else if (g->phase == GPU_STARTING && p->now_ns >= g->start_ns) {
         g->phase = GPU_IDLE;
         g->free_ns = p->now_ns;
@@ -28,14 +28,14 @@ static void take_out(struct plant *p, struct plant_gpu *g)
 
 void plant_scale(struct plant *p)
 {
-    uint32_t wanted = (uint32_t)p->replicas, serving = 0;
-    wanted = wanted > p->lost ? wanted - p->lost : 0;
+    uint32_t wanted = (uint32_t)p->env.replicas, serving = 0;
+    wanted = wanted > p->env.lost ? wanted - p->env.lost : 0;
     for (uint32_t i = 0; i < PLANT_GPUS_MAX; i++) {
         struct plant_gpu *g = &p->gpu[i];
         if (i < wanted) bring_in(p, g, i);
         else take_out(p, g);
         if (g->phase == GPU_IDLE || g->phase == GPU_BUSY) serving++;
     }
-    p->slots = (uint32_t)p->concurrency * serving;
+    p->slots = (uint32_t)p->env.concurrency * serving;
     p->totals.gpu_ns += (uint64_t)serving * (uint64_t)PLANT_SLOW_NS;
 }

@@ -4,6 +4,7 @@
 #define SIM_PLANT_STATE_H
 
 #include "sim/plant.h"
+#include "sim/plant_env.h"
 #include "sim/plant_hist.h"
 
 /* Requests inside at most: waiting (8,000), fetching and in batches together. A power of two: the rings wrap by mask. */
@@ -46,40 +47,25 @@ struct plant_ring { uint32_t head, tail; uint16_t at[PLANT_NODES]; };
 
 struct plant {
     uint64_t magic;
-    struct plant_config config;  /* as created; knobs below hold what is in force */
+    struct plant_env env;
     struct load_tables tables;
-    struct prng arrival_rng, request_rng, kernel_rng, slow_rng;
+    struct prng arrival_rng, request_rng, kernel_rng;
 
     int64_t now_ns, next_slow_ns;
     int64_t down_until_ns;       /* not serving before; 0 = serving */
     int64_t process_start_us;
-    uint64_t knob_version, version_changes;
-    char version[PLANT_VERSION_MAX];
-
-    /* knobs in force */
-    double batch_max, concurrency, cache_mb, replicas, placebo;
-
-    /* set by the slow step */
-    double wobble;               /* log of M */
-    double open_per_ns, closed_users, think_per_ns, backoff_per_ns, fetch_mean_ns, host_ns, kernel_base_ns, kernel_item_ns,
-        kernel_knee_ns, swing, kernel_factor, bad_factor, hit, cache_fill_mb, leaked_mb, used_mb, fragmentation;
-    double lookups_carry, hits_carry;
     uint64_t offered_before;     /* totals.offered at the last slow step */
-    uint32_t bad_instance, batch_limit, slots, lost;
 
     /* flow */
     double until_arrival;        /* exponential units left until the next arrival */
     uint64_t repeats_waiting[PLANT_ATTEMPTS];
     uint64_t closed_inside;
     int64_t next_done_ns;        /* least free_ns of the busy GPUs */
-    uint32_t next_done, idle, fetching, free_node, waiting_nodes, peak_batch;
+    uint32_t next_done, idle, fetching, free_node, slots, peak_batch;
     struct plant_gpu gpu[PLANT_GPUS_MAX];
     struct plant_ring slot_wait, queue;
     uint16_t wheel[PLANT_WHEEL];
     struct plant_node node[PLANT_NODES];
-
-    uint64_t fault_count, faults_done;   /* bits of one-time faults already carried out */
-    struct plant_fault fault[PLANT_FAULTS_MAX];
 
     struct plant_totals totals, page_base, window_base;
     int64_t window_ns;
