@@ -1,0 +1,147 @@
+/* Runs the control step and turns what it says into effects. */
+#include <string.h>
+
+#include "base/check.h"
+#include "loop/service.h"
+
+static void send_effect(struct loop *l, struct service_loop *s, const struct control_output *o)
+{
+    struct knob_value *value = ARENA_NEW(&l->arena, struct knob_value);
+    struct knob_value *expect = ARENA_NEW(&l->arena, struct knob_value);
+    CHECK(value && expect && intern_get(&s->intern, o->value, value));
+    (void)intern_get(&s->intern, o->expect, expect);
+    intern_get_version(&s->intern, o->expect_version, expect);
+    struct effect *e = loop_effect(l, EFFECT_WRITE, service_index(l, s));
+    e->u.write.knob = o->knob;
+    e->u.write.value = value;
+    e->u.write.expect = expect;
+    e->u.write.action = s->control.knobs[o->knob].slot.action;
+    e->u.write.epoch = o->epoch;
+    e->u.write.is_undo = o->is_undo;
+    e->u.write.dry = l->options.dry_run;
+    loop_beat(l, MODULE_EXECUTE);
+    if (o->is_undo) {
+        l->counters.rollbacks++;
+        return;
+    }
+    l->counters.actions++;
+    l->recent[l->recent_n++ % RECENT_ACTIONS] = l->now;
+}
+
+static void note_regime(struct loop *l, struct service_loop *s, const struct control_output *o)
+{
+    detect_regime(s->detect, l->now);
+    for (unsigned i = 0; i < o->record_count; i++) {
+        uint8_t knob = o->records[i].knob;
+        if (knob >= s->def->knob_count) continue;
+        s->knobs[knob].changed = l->now;
+        bool ours = o->records[i].kind == RECORD_APPLIED || o->records[i].kind == RECORD_UNDONE;
+        if (ours && s->def->knobs[knob].apply != APPLY_HOT) collect_own_reload(s->collect, l->now);
+    }
+}
+
+static void note_baselines(struct loop *l, struct service_loop *s, const struct control_output *o)
+{
+    const struct action_state *a = &s->action;
+    if (o->notes & CN_FREEZE_BASELINE) detect_freeze(s->detect, s->control.onset);
+    if (o->notes & CN_REBASE_KEPT) detect_rebase(s->detect, l->now, a->window_start, l->now, ANCHOR_DOWNWARD);
+    if (o->notes & CN_REBASE_ACCEPTED) {
+        detect_rebase(s->detect, l->now, instant_sub(l->now, s->def->timing.window), l->now, ANCHOR_BOTH);
+    }
+    if (o->notes & CN_UNFREEZE) detect_unfreeze(s->detect, l->now, !(o->notes & CN_DROP_SUSPECT));
+    if (o->notes & CN_WINDOW_START) s->action.window_start = l->now;
+}
+
+static void note_words(struct loop *l, struct service_loop *s, const struct control_output *o)
+{
+    if (o->notes & CN_BLIND && !s->blind_told) {
+        s->blind_told = true;
+        notice(l, s, NOTICE_WARN, "blind", "the symptom has been unknown for more than 10 minutes: check the scrape of this service");
+    }
+    if (o->notes & CN_RENOTIFY) {
+        notice(l, s, NOTICE_PAGE, "still waiting for a person", "the incident is still with a person: trimtab explain shows what was ruled out");
+    }
+}
+
+static void count_records(struct loop *l, struct service_loop *s, const struct control_output *o)
+{
+    for (unsigned i = 0; i < o->record_count; i++) {
+        const struct control_record *r = &o->records[i];
+        if (r->kind == RECORD_VERDICT) l->counters.verdicts[r->verdict]++;
+        if (r->kind == RECORD_INCIDENT) {
+            l->counters.incidents++;
+            s->opened_at = l->now;
+        }
+        if (r->kind == RECORD_INTENT) judge_begin(l, s);
+    }
+}
+
+static void tell_command(struct loop *l, const struct control_output *o, const struct command *by)
+{
+    if (!by || by->id == 0) return;
+    if (o->reply == REPLY_REFUSED) {
+        command_reply(l, by->id, STATUS_STATE, o->refused ? o->refused : reason_sentence(o->why_refused), reason_code(o->why_refused));
+    } else if (o->reply == REPLY_DONE) {
+        command_reply(l, by->id, STATUS_OK, "done", "");
+    }
+}
+
+void drive(struct loop *l, struct service_loop *s, struct control_event *e, const struct command *by)
+{
+    struct control_output o;
+    (void)control_step(&s->control_policy, &s->control, e, &o);
+    if (o.unexpected) l->counters.unexpected_events++;
+    if (o.record_count > 0) {
+        count_records(l, s, &o);
+        story_append(l, s, &o, by);
+    }
+    note_baselines(l, s, &o);
+    if (o.notes & CN_REGIME) note_regime(l, s, &o);
+    note_words(l, s, &o);
+    if (o.send) send_effect(l, s, &o);
+    if (o.notes & CN_REFOLD) {
+        control_init(&s->control, &s->control_policy, l->now);
+        loop_effect(l, EFFECT_FOLD, service_index(l, s));
+    }
+    if (o.notes & CN_READ_SOON && !s->control.waiting_ack) {
+        struct span every;
+        s->next_read = l->now;
+        uint32_t wanted = control_reads_wanted(&s->control_policy, &s->control, &every);
+        if (every.us > 0) {
+            s->next_read = instant_add(l->now, every);
+            round_ask_reads(l, s, wanted, s->control.state == STATE_INTENT);
+        }
+    }
+    tell_command(l, &o, by);
+}
+
+/* loop.md row 53: a window goes on when at most a fifth of it was not watched. */
+static bool short_gap(const struct loop *l, const struct service_loop *s)
+{
+    int64_t unseen = instant_since(l->now, s->last_seen).us;
+    return instant_is_set(s->last_seen) && unseen <= s->def->timing.window.us / 5;
+}
+
+/* Reads came in, or time passed, between ticks: what a tick knows about the symptom is still what is known. */
+void drive_poll(struct loop *l, struct service_loop *s, uint32_t knobs_read)
+{
+    struct symptom_summary sum;
+    struct control_event e = {.kind = CE_POLL, .now = l->now, .knob = NO_KNOB};
+    symptoms_drive(l, s, &sum);
+    e.symptom = sum.now;
+    e.symptom_index = sum.index;
+    e.outage = s->outage;
+    e.warm = s->warm;
+    e.old_known_good = judge_old_known_good(l, s);
+    e.policy_allows_new = judge_policy_allows(s);
+    for (unsigned k = 0; k < s->def->knob_count; k++) {
+        if (knobs_read >> k & 1) e.reads[k] = s->knobs[k].last;
+    }
+    if (s->control.state == STATE_INTENT) {
+        struct standing st;
+        standing_fill(l, s, &st);
+        e.service_gates_open = decide_service_gates_open(s->policy, s->def, &st);
+    }
+    e.short_gap = short_gap(l, s);
+    drive(l, s, &e, NULL);
+}

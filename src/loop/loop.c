@@ -1,0 +1,280 @@
+/* The one entry: an event in, effects out. */
+#include "loop/loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "loop/service.h"
+
+#define CLOCK_STEP SPAN_S(10)         /* loop.md row 51 */
+#define CLOCK_FREEZE_TICKS 3
+
+struct effect *loop_effect(struct loop *l, enum effect_kind kind, uint16_t service)
+{
+    if (l->effect_n == l->effect_cap) {
+        uint32_t cap = l->effect_cap ? l->effect_cap * 2 : 32;
+        struct effect *grown = realloc(l->effects, cap * sizeof *grown);
+        CHECK(grown != NULL);
+        l->effects = grown;
+        l->effect_cap = cap;
+    }
+    struct effect *e = &l->effects[l->effect_n++];
+    memset(e, 0, sizeof *e);
+    e->kind = kind;
+    e->service = service;
+    return e;
+}
+
+char *loop_text(struct loop *l, struct buf *b)
+{
+    char *copy = arena_strdup(&l->arena, buf_text(b));
+    CHECK(copy != NULL);
+    buf_free(b);
+    return copy;
+}
+
+void loop_beat(struct loop *l, enum module m)
+{
+    l->modules[m].runs++;
+    l->modules[m].last = l->now;
+}
+
+struct wall wall_at(const struct loop *l, struct instant t)
+{
+    if (!instant_is_set(t)) return WALL_NONE;
+    return (struct wall){t.us + l->wall_offset_us};
+}
+
+/* A wall time later than now belongs to a clock that has been set back: taken as now, so that no window gets shorter. */
+struct instant instant_at(const struct loop *l, struct wall w)
+{
+    if (w.us == WALL_NONE.us) return INSTANT_NONE;
+    struct instant t = {w.us - l->wall_offset_us};
+    return instant_min(t, l->now);
+}
+
+struct loop *loop_new(struct policy *policy, struct instant now, struct wall wall, struct loop_options options)
+{
+    struct loop *l = calloc(1, sizeof *l);
+    if (!l) return NULL;
+    *l = (struct loop){.policy = policy, .options = options, .now = now, .started = now, .wall = wall,
+                       .wall_offset_us = wall.us - now.us, .service_count = policy->service_count};
+    policy->references++;
+    l->services = calloc(policy->service_count ? policy->service_count : 1, sizeof *l->services);
+    if (!l->services) {
+        loop_free(l);
+        return NULL;
+    }
+    for (uint16_t i = 0; i < policy->service_count; i++) {
+        if (!service_init(&l->services[i], policy, i, now)) {
+            loop_free(l);
+            return NULL;
+        }
+    }
+    for (unsigned m = 0; m < MODULE_COUNT; m++) l->modules[m].last = now;
+    return l;
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l) return;
+    for (uint16_t i = 0; l->services && i < l->service_count; i++) service_free(&l->services[i]);
+    l->policy->references--;
+    free(l->services);
+    free(l->effects);
+    arena_free(&l->arena);
+    free(l);
+}
+
+const struct policy *loop_policy(const struct loop *l) { return l->policy; }
+
+const struct control *loop_control(const struct loop *l, uint16_t service)
+{
+    CHECK(service < l->service_count);
+    return &l->services[service].control;
+}
+
+static void freeze_all(struct loop *l, enum control_event_kind kind, uint8_t bits)
+{
+    for (uint16_t i = 0; i < l->service_count; i++) {
+        struct control_event e = {.kind = kind, .now = l->now, .bits = bits, .knob = NO_KNOB};
+        drive(l, &l->services[i], &e, NULL);
+    }
+}
+
+/* The core sees a clock step by itself: wall and monotonic time come with every event. */
+static void watch_clock(struct loop *l, const struct event *e)
+{
+    int64_t offset = e->wall.us - e->now.us, moved = offset - l->wall_offset_us;
+    l->wall_offset_us = offset;
+    if (moved > CLOCK_STEP.us || moved < -CLOCK_STEP.us) {
+        l->clock_ticks_left = CLOCK_FREEZE_TICKS;
+        freeze_all(l, CE_FREEZE, FREEZE_CLOCK);
+    }
+}
+
+static void step_health(struct loop *l, struct service_loop *s, const struct event *e)
+{
+    if (e->u.health.set) {
+        struct control_event freeze = {.kind = CE_FREEZE, .now = l->now, .bits = e->u.health.set, .knob = NO_KNOB};
+        drive(l, s, &freeze, NULL);
+    }
+    if (e->u.health.clear) {
+        struct control_event thaw = {.kind = CE_THAW, .now = l->now, .bits = e->u.health.clear, .knob = NO_KNOB};
+        drive(l, s, &thaw, NULL);
+    }
+}
+
+static void step_release(struct loop *l, struct service_loop *s, const char *version, const char *by)
+{
+    (void)by;
+    struct control_event e = {.kind = CE_RELEASE, .now = l->now, .knob = NO_KNOB};
+    if (version) (void)text_copy(s->model_version, sizeof s->model_version, version);
+    s->deployed = l->now;
+    detect_release(s->detect, l->now);
+    drive(l, s, &e, NULL);
+}
+
+static void step_folded(struct loop *l, struct service_loop *s)
+{
+    bool was_halted = s->control.halted && s->folded;
+    struct control_event e = {.kind = CE_FOLDED, .now = l->now, .knob = NO_KNOB};
+    s->folded = true;
+    drive(l, s, &e, NULL);
+    if (was_halted && !s->control.halted) {   /* the record of a halt was lost with a failing store: write it now */
+        struct control_event halt = {.kind = CE_HALT, .now = l->now, .knob = NO_KNOB};
+        drive(l, s, &halt, NULL);
+    }
+    s->next_round = s->next_tick = l->now;
+}
+
+static void step_answer(struct loop *l, struct service_loop *s, const struct event *e)
+{
+    static const enum control_answer kinds[] = {
+        [ANSWER_KIND_OK] = ANSWER_OK, [ANSWER_KIND_REFUSED] = ANSWER_REFUSED, [ANSWER_KIND_ERROR] = ANSWER_ERROR,
+        [ANSWER_KIND_TIMEOUT] = ANSWER_TIMEOUT, [ANSWER_KIND_NOT_SENT] = ANSWER_NOT_SENT,
+    };
+    struct control_event c = {.kind = CE_ANSWER, .now = l->now, .knob = (uint8_t)e->u.answer.knob};
+    c.answer = kinds[e->u.answer.kind];
+    if (e->u.answer.version) {
+        c.answer_version = intern_text(&s->intern, e->u.answer.version, (uint16_t)strlen(e->u.answer.version), true);
+    }
+    loop_beat(l, MODULE_EXECUTE);
+    drive(l, s, &c, NULL);
+}
+
+static void step_ack(struct loop *l, struct service_loop *s, const struct event *e)
+{
+    bool good = e->u.ack.status == STATUS_OK;
+    struct control_event c = {.kind = good ? CE_ACK : CE_APPEND_FAILED, .now = l->now, .knob = NO_KNOB};
+    c.token = (uint32_t)e->u.ack.token;
+    drive(l, s, &c, NULL);
+    if (good && !s->control.waiting_ack) notice_flush(l, s);
+}
+
+static void step_state(struct loop *l, struct service_loop *s, const struct event *e)
+{
+    if (!detect_load(s->detect, e->u.state.bytes, e->u.state.len, l->now)) {
+        notice(l, s, NOTICE_WARN, "baselines lost", "the saved baselines could not be read, so the service learns anew");
+        return;
+    }
+    s->last_seen = instant_sub(l->now, e->u.state.age);
+}
+
+static void step_history(struct loop *l, struct service_loop *s, const struct event *e)
+{
+    if (e->u.history.signal < s->def->signal_count && e->u.history.n > 0) {
+        detect_import(s->detect, e->u.history.signal, e->u.history.points, e->u.history.walls, e->u.history.n);
+    }
+    if (e->u.history.last) detect_import_end(s->detect, l->now, l->wall);
+}
+
+static void step_service(struct loop *l, struct service_loop *s, const struct event *e)
+{
+    switch (e->kind) {
+    case EVENT_TIME: round_time(l, s); break;
+    case EVENT_PAGE: round_page(l, s, e); break;
+    case EVENT_VALUES: round_values(l, s, e); break;
+    case EVENT_READ: round_read(l, s, e); break;
+    case EVENT_ANSWER: step_answer(l, s, e); break;
+    case EVENT_ACK: step_ack(l, s, e); break;
+    case EVENT_COMMAND: command_take(l, s, &e->u.command); break;
+    case EVENT_RELEASE: step_release(l, s, e->u.release.version, e->u.release.by); break;
+    case EVENT_RECORD: story_fold(l, s, e->u.record); break;
+    case EVENT_FOLDED: step_folded(l, s); break;
+    case EVENT_STATE: step_state(l, s, e); break;
+    case EVENT_HISTORY: step_history(l, s, e); break;
+    case EVENT_HEALTH: step_health(l, s, e); break;
+    case EVENT_RELOAD: break;
+    }
+}
+
+/* Services of the new policy keep the state of the old one's by name; new ones start, gone ones end. */
+static void step_reload(struct loop *l, const struct event *e)
+{
+    struct policy *p = e->u.reload.policy;
+    struct service_loop *fresh = calloc(p->service_count ? p->service_count : 1, sizeof *fresh);
+    CHECK(fresh != NULL);
+    p->references++;
+    struct service_loop *old = l->services;
+    uint16_t old_n = l->service_count;
+    struct policy *old_policy = l->policy;
+    for (uint16_t i = 0; i < p->service_count; i++) {
+        uint16_t was = policy_service(old_policy, p->services[i].name);
+        if (was != NO_INDEX) {
+            fresh[i] = old[was];
+            memset(&old[was], 0, sizeof old[was]);
+        } else {
+            CHECK(service_init(&fresh[i], p, i, l->now));
+        }
+    }
+    l->services = fresh;
+    l->service_count = p->service_count;
+    l->policy = p;
+    for (uint16_t i = 0; i < p->service_count; i++) {
+        struct service_loop *s = &fresh[i];
+        if (s->policy != p) CHECK(service_adopt(l, s, p, i, e->u.reload.by));
+        else s->folded = true, loop_effect(l, EFFECT_FOLD, i);
+    }
+    for (uint16_t i = 0; i < old_n; i++) service_free(&old[i]);
+    free(old);
+    old_policy->references--;
+}
+
+/* One command to all services has one reply. */
+static void step_all(struct loop *l, const struct event *e)
+{
+    struct event each = *e;
+    if (e->kind == EVENT_COMMAND) each.u.command.id = 0;
+    for (uint16_t i = 0; i < l->service_count; i++) step_service(l, &l->services[i], &each);
+    if (e->kind == EVENT_COMMAND) command_reply(l, e->u.command.id, STATUS_OK, "done for all services", "");
+}
+
+static void thaw_clock(struct loop *l, uint64_t ticks_before)
+{
+    if (l->clock_ticks_left == 0 || l->counters.ticks == ticks_before) return;
+    if (--l->clock_ticks_left == 0) freeze_all(l, CE_THAW, FREEZE_CLOCK);
+}
+
+void loop_step(struct loop *l, const struct event *e, struct update *ret)
+{
+    uint64_t ticks = l->counters.ticks;
+    arena_reset(&l->arena);
+    l->effect_n = 0;
+    l->now = instant_max(l->now, e->now);
+    l->wall = e->wall;
+    watch_clock(l, e);
+    if (e->kind == EVENT_RELOAD) {
+        step_reload(l, e);
+    } else if (e->service == ALL_SERVICES) {
+        step_all(l, e);
+    } else if (e->service < l->service_count) {
+        step_service(l, &l->services[e->service], e);
+    }
+    thaw_clock(l, ticks);
+    struct instant wake = INSTANT_NEVER;
+    for (uint16_t i = 0; i < l->service_count; i++) wake = instant_min(wake, round_wake(l, &l->services[i]));
+    fleet_count(l);
+    *ret = (struct update){l->effects, l->effect_n, wake};
+}

@@ -1,0 +1,151 @@
+/* Birth, death and change of policy of one service. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "loop/service.h"
+
+static bool lay_out(struct service_loop *s)
+{
+    const struct service_def *d = s->def;
+    free(s->evidence.items);
+    free(s->points);
+    free(s->due);
+    s->evidence.needs = &d->needs;
+    s->evidence.items = calloc(d->needs.n ? d->needs.n : 1u, sizeof *s->evidence.items);
+    s->points = calloc(d->signal_count ? d->signal_count : 1u, sizeof *s->points);
+    s->due = calloc(d->signal_count ? d->signal_count : 1u, sizeof *s->due);
+    if (!s->evidence.items || !s->points || !s->due) return false;
+    for (unsigned i = 0; i < d->needs.n; i++) s->evidence.items[i] = (struct datum){0, 0, WHY_MISSING};
+    for (unsigned i = 0; i < d->signal_count; i++) s->points[i] = (struct point){INSTANT_NONE, 0, 0, WHY_MISSING};
+    for (unsigned i = 0; i < POLICY_SYMPTOMS_MAX; i++) {
+        s->symptoms[i] = (struct symptom_state){.now = TRI_UNKNOWN, .unknown_since = INSTANT_NONE};
+    }
+    return true;
+}
+
+/* Rounds follow the fastest signal; a service whose points come from outside has none but its ticks. */
+static struct span round_of(const struct policy *p, const struct service_def *d)
+{
+    struct span round = p->tick;
+    for (unsigned i = 0; i < d->signal_count; i++) round = span_min(round, d->signals[i].interval);
+    for (unsigned i = 0; i < d->target_count; i++) {
+        if (d->targets[i].interval.us > 0) round = span_min(round, d->targets[i].interval);
+    }
+    return d->target_count > 0 && round.us > 0 ? round : p->tick;
+}
+
+bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now)
+{
+    memset(s, 0, sizeof *s);
+    s->policy = p;
+    p->references++;
+    s->def = &p->services[index];
+    s->control_policy = control_policy_of(s->def);
+    control_init(&s->control, &s->control_policy, now);
+    s->collect = collect_new(s->def, collect_limits_default());
+    s->detect = detect_new(s->def, p->ewma_alpha, p->tick);
+    s->round = round_of(p, s->def);
+    s->next_round = s->next_tick = s->next_read = INSTANT_NEVER;
+    s->last_seen = s->saved_at = s->first_tick = s->error_since = s->deployed = s->opened_at = INSTANT_NONE;
+    s->observed_since = now;
+    s->halted_at = WALL_NONE;
+    for (unsigned k = 0; k < CONTROL_KNOBS; k++) s->knobs[k].first_seen = s->knobs[k].last_at = s->knobs[k].changed = INSTANT_NONE;
+    return s->collect && s->detect && lay_out(s);
+}
+
+void service_free(struct service_loop *s)
+{
+    if (!s || !s->policy) return;
+    for (unsigned i = 0; i < s->deferred_n; i++) {
+        free(s->deferred[i].subject);
+        free(s->deferred[i].text);
+    }
+    free(s->deferred);
+    collect_free(s->collect);
+    detect_free(s->detect);
+    intern_free(&s->intern);
+    free(s->evidence.items);
+    free(s->points);
+    free(s->due);
+    s->policy->references--;
+    memset(s, 0, sizeof *s);
+}
+
+static bool same_shape(const struct service_def *a, const struct service_def *b)
+{
+    if (a->knob_count != b->knob_count) return false;
+    for (unsigned k = 0; k < a->knob_count; k++) {
+        if (strcmp(a->knobs[k].name, b->knobs[k].name) != 0) return false;
+    }
+    return true;
+}
+
+/* Detector state goes by signal name through its own saved form, so any change of the list is possible. */
+static bool carry_detect(struct service_loop *s, struct detect *fresh, struct instant now)
+{
+    struct buf bytes = BUF_INIT;
+    detect_save(s->detect, &bytes);
+    bool ok = buf_ok(&bytes) && detect_load(fresh, bytes.data, bytes.len, now);
+    buf_free(&bytes);
+    return ok;
+}
+
+static void tell_mode(struct loop *l, struct service_loop *s, enum mode from, enum mode to, const char *by)
+{
+    if (from == to) return;
+    struct record *r = ARENA_NEW(&l->arena, struct record);
+    CHECK(r != NULL);
+    struct buf note = BUF_INIT;
+    buf_printf(&note, "mode changed from %s to %s by a reload", mode_name(from), mode_name(to));
+    record_init(r, RECORD_MODE);
+    record_i64(r, RF_AT, l->wall.us);
+    record_text(r, RF_SERVICE, s->def->name);
+    record_text(r, RF_MODE, mode_name(to));
+    record_text(r, RF_FROM, mode_name(from));
+    record_text(r, RF_TO, mode_name(to));
+    record_text(r, RF_BY, by ? by : "file");
+    record_text(r, RF_POLICY, s->policy->revision);
+    record_text(r, RF_NOTE, loop_text(l, &note));
+    struct effect *e = loop_effect(l, EFFECT_APPEND, service_index(l, s));
+    e->u.append.records = r;
+    e->u.append.n = 1;
+}
+
+/* Swapped between ticks. A running action finishes: with the same knobs it only learns whether its value is still allowed;
+ * with other knobs the durable facts are folded again from the log by name, and RECOVERING resolves what is open. */
+bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uint16_t index, const char *by)
+{
+    const struct service_def *was = s->def;
+    enum mode old_mode = was->mode;
+    struct policy *old_policy = s->policy;
+    bool same = same_shape(was, &p->services[index]);
+    struct collect *collect = collect_new(&p->services[index], collect_limits_default());
+    struct detect *detect = detect_new(&p->services[index], p->ewma_alpha, p->tick);
+    if (!collect || !detect) return false;
+    collect_adopt(collect, s->collect);
+    (void)carry_detect(s, detect, l->now);
+    collect_free(s->collect);
+    detect_free(s->detect);
+    s->collect = collect;
+    s->detect = detect;
+    s->policy = p;
+    p->references++;
+    s->def = &p->services[index];
+    s->control_policy = control_policy_of(s->def);
+    s->round = round_of(p, s->def);
+    s->decided = false;
+    s->causes.n = 0;
+    if (!lay_out(s)) return false;
+    if (!same) {
+        control_init(&s->control, &s->control_policy, l->now);
+        for (unsigned k = 0; k < CONTROL_KNOBS; k++) s->knobs[k] = (struct knob_state){.first_seen = INSTANT_NONE, .last_at = INSTANT_NONE, .changed = INSTANT_NONE};
+        loop_effect(l, EFFECT_FOLD, index);
+    } else {
+        struct control_event e = {.kind = CE_POLICY, .now = l->now, .knob = NO_KNOB};
+        drive(l, s, &e, NULL);
+    }
+    tell_mode(l, s, old_mode, s->def->mode, by);
+    old_policy->references--;
+    return true;
+}

@@ -1,0 +1,208 @@
+/* Inside of the loop: one service's state, and the pieces of a step. Shared by the files of this room only. */
+#ifndef LOOP_SERVICE_H
+#define LOOP_SERVICE_H
+
+#include "collect/collect.h"
+#include "decide/decide.h"
+#include "detect/detect.h"
+#include "execute/execute.h"
+#include "expr/expr.h"
+#include "locate/locate.h"
+#include "loop/control.h"
+#include "loop/intern.h"
+#include "loop/loop.h"
+#include "verify/verify.h"
+
+#define ROUND_PATIENCE SPAN_S(20)     /* a round that has not got all answers by then is evaluated without them */
+#define COMMANDS_WAITING_MAX 8
+#define BY_MAX 64
+#define WORDS_MAX 200
+
+struct symptom_state {
+    enum tri now;
+    uint8_t history;                  /* known ticks, newest in bit 0 */
+    uint8_t known;                    /* how many bits of history count, up to 3 */
+    uint16_t false_run;               /* known ticks false in a row */
+    struct instant unknown_since;     /* NONE: known */
+};
+
+struct knob_state {
+    struct control_read last;         /* of the last answer; present == false: never read */
+    struct instant last_at;
+    struct instant first_seen;        /* first good read: since when at least the value is known */
+    bool asked;                       /* an EFFECT_READ is out */
+    bool changed_set;
+    struct instant changed;           /* last change by anybody: for changed(knob, w) */
+    char text[64];                    /* of the last read, for people */
+};
+
+/* What must survive from INTENT to verdict beyond control's own facts. */
+struct action_state {
+    uint8_t knob;
+    struct instant onset, intent_at, window_start;
+    struct instant old_since;         /* NONE: since before we know */
+    struct verify_early early;
+    double errors_before_ratio, peak_before;
+    bool objective_broken_before;
+    uint16_t instances_before;
+    struct instant errors_from;
+    struct verify_result result;      /* of the last judgement */
+    bool judged;
+};
+
+struct waiting_command {
+    struct command command;           /* its texts point into the arrays below */
+    char by[BY_MAX], via[16], reason[WORDS_MAX], action[128], request[80];
+    struct instant since;
+};
+
+struct deferred_notice { enum notice level; char *subject, *text; };
+
+struct service_loop {
+    struct policy *policy;            /* the revision it runs; one reference */
+    const struct service_def *def;
+    struct control_policy control_policy;
+    struct control control;
+    struct collect *collect;
+    struct detect *detect;
+    struct intern intern;
+    struct evidence evidence;         /* items owned here */
+    struct point *points;             /* newest per signal */
+    bool *due;
+    struct symptom_state symptoms[POLICY_SYMPTOMS_MAX];
+    struct knob_state knobs[CONTROL_KNOBS];
+    struct action_state action;
+    struct cause_list causes;
+    struct decision decision;
+    bool decided;                     /* `decision` is of the last full tick */
+    /* Rounds: every `round` polls and reads go out; when all have come back the points are evaluated, and on a tick the rest. */
+    struct instant next_round, next_tick, round_began, next_read;
+    uint16_t polls_out, reads_out;
+    bool round_open, round_is_tick;
+    struct span round;                /* shortest scrape interval */
+    bool folded, warm;
+    struct instant saved_at;
+    struct instant first_tick;
+    struct instant last_seen;         /* last full tick while not halted: how long nobody watched; NONE: a halt made the window void */
+    bool outage, outage_told, blind_told;
+    struct instant error_since;       /* error ratio over 50 % since then */
+    char model_version[64];
+    struct instant deployed;          /* NONE: never seen */
+    struct instant observed_since;
+    struct waiting_command waiting[COMMANDS_WAITING_MAX];
+    unsigned waiting_n;
+    struct deferred_notice *deferred; /* told once the awaited record is durable */
+    unsigned deferred_n, deferred_cap;
+    char halted_by[BY_MAX], halted_why[WORDS_MAX];
+    struct wall halted_at;
+    uint8_t plan_hash[32];            /* of the decision's or request's plan */
+    char request_hash[65];
+    uint64_t loop_id;                 /* index in the loop */
+    bool incident_counted;
+    struct instant opened_at;         /* last incident, for the storm gate */
+    char last_reason[64];
+};
+
+#define RECENT_ACTIONS 64
+
+struct loop {
+    struct policy *policy;
+    struct loop_options options;
+    struct service_loop *services;
+    uint16_t service_count;
+    struct instant now, started;
+    struct wall wall;
+    int64_t wall_offset_us;           /* wall - now, to see clock steps */
+    uint8_t clock_ticks_left;         /* ticks until a clock freeze ends */
+    struct arena arena;               /* of this step's effects */
+    struct effect *effects;
+    uint32_t effect_n, effect_cap;
+    struct instant recent[RECENT_ACTIONS];   /* automatic writes of the fleet, for its hourly budget */
+    unsigned recent_n;
+    struct loop_counters counters;
+    struct { uint64_t runs, errors; struct instant last; } modules[MODULE_COUNT];
+};
+
+/* loop.c */
+struct effect *loop_effect(struct loop *l, enum effect_kind kind, uint16_t service);
+char *loop_text(struct loop *l, struct buf *b);          /* moves the text into the step's arena; frees b */
+void loop_beat(struct loop *l, enum module m);
+struct wall wall_at(const struct loop *l, struct instant t);
+struct instant instant_at(const struct loop *l, struct wall w);
+static inline uint16_t service_index(const struct loop *l, const struct service_loop *s)
+{
+    return (uint16_t)(s - l->services);
+}
+
+/* service.c */
+bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now);
+void service_free(struct service_loop *s);
+bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uint16_t index, const char *by);
+
+/* round.c */
+void round_time(struct loop *l, struct service_loop *s);          /* what is due now goes out; late rounds are closed */
+void round_page(struct loop *l, struct service_loop *s, const struct event *e);
+void round_values(struct loop *l, struct service_loop *s, const struct event *e);
+void round_read(struct loop *l, struct service_loop *s, const struct event *e);
+void round_ask_reads(struct loop *l, struct service_loop *s, uint32_t knobs, bool before_write);
+struct instant round_wake(const struct loop *l, const struct service_loop *s);
+
+/* tick.c */
+void tick_points(struct loop *l, struct service_loop *s);
+void tick_full(struct loop *l, struct service_loop *s);
+void tick_evidence(struct loop *l, struct service_loop *s);
+struct control_decision tick_decide(struct loop *l, struct service_loop *s, uint32_t overridden);
+void tick_fill_reads(const struct loop *l, const struct service_loop *s, struct control_event *e, struct span max_age);
+
+/* symptoms.c */
+void symptoms_eval(struct loop *l, struct service_loop *s);
+struct symptom_summary { enum tri now; uint16_t index; bool opens, hopeless, clears, blind, slo; };
+void symptoms_drive(const struct loop *l, const struct service_loop *s, struct symptom_summary *ret);
+bool symptoms_request_layer_true(const struct service_loop *s, enum tri *ret);
+
+/* standing.c */
+void standing_fill(struct loop *l, struct service_loop *s, struct standing *st);
+
+/* judge.c */
+void judge_begin(struct loop *l, struct service_loop *s);          /* at INTENT: what "before" is */
+enum verdict judge_window(struct loop *l, struct service_loop *s);
+bool judge_early(struct loop *l, struct service_loop *s, char why[120]);
+bool judge_old_known_good(const struct loop *l, const struct service_loop *s);
+bool judge_outage(struct loop *l, struct service_loop *s);
+bool judge_policy_allows(const struct service_loop *s);
+
+/* drive.c */
+void drive(struct loop *l, struct service_loop *s, struct control_event *e, const struct command *by);
+void drive_poll(struct loop *l, struct service_loop *s, uint32_t knobs_read);
+
+/* story.c, unstory.c */
+void story_append(struct loop *l, struct service_loop *s, const struct control_output *o, const struct command *by);
+bool unstory(struct loop *l, struct service_loop *s, const struct record *r, struct control_record *ret);
+void story_fold(struct loop *l, struct service_loop *s, const struct record *r);
+
+/* words.c: sentences for people */
+void words_values(struct buf *out, const struct service_loop *s);
+void words_causes(struct buf *out, const struct service_loop *s);
+void words_gates(struct buf *out, const struct service_loop *s);
+void words_now(struct buf *out, const struct loop *l, const struct service_loop *s);
+void words_of_record(struct buf *subject, struct buf *text, const struct service_loop *s, const struct record *r);
+
+/* command.c */
+void command_take(struct loop *l, struct service_loop *s, const struct command *c);
+void command_run_waiting(struct loop *l, struct service_loop *s);
+void command_reply(struct loop *l, uint64_t id, enum status status, const char *text, const char *detail);
+
+/* notice.c */
+void notice(struct loop *l, struct service_loop *s, enum notice level, const char *subject, const char *text);
+void notice_defer(struct service_loop *s, enum notice level, const char *subject, const char *text);
+void notice_flush(struct loop *l, struct service_loop *s);
+
+/* fleet.c */
+bool fleet_group_in_flight(const struct loop *l, const struct service_loop *s);
+bool fleet_storm(const struct loop *l);
+int fleet_in_flight(const struct loop *l);
+int fleet_in_flight_max(const struct loop *l);
+int fleet_last_hour(const struct loop *l);
+void fleet_count(struct loop *l);
+
+#endif

@@ -1,0 +1,313 @@
+/* One evaluation: points, evidence, symptoms, causes, decision, verdict, and then one event for the control step. */
+#include <math.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "loop/service.h"
+
+#define SAVE_EVERY SPAN_MIN(5)
+#define UNMEASURED SPAN_S(1)
+
+void tick_points(struct loop *l, struct service_loop *s)
+{
+    uint16_t n = s->def->signal_count, kept = 0;
+    memset(s->due, 0, n * sizeof *s->due);
+    collect_tick(s->collect, l->now, l->wall, s->points, s->due);
+    loop_beat(l, MODULE_COLLECT);
+    uint16_t *signals = ARENA_NEW_N(&l->arena, n ? n : 1u, uint16_t);
+    struct point *points = ARENA_NEW_N(&l->arena, n ? n : 1u, struct point);
+    CHECK(signals && points);
+    for (uint16_t i = 0; i < n; i++) {
+        if (!s->due[i]) continue;
+        detect_feed(s->detect, i, s->points[i]);
+        if (s->points[i].why != WHY_KNOWN) continue;
+        signals[kept] = i;
+        points[kept++] = s->points[i];
+    }
+    if (kept == 0) return;
+    struct effect *e = loop_effect(l, EFFECT_POINTS, service_index(l, s));
+    e->u.points.signals = signals;
+    e->u.points.points = points;
+    e->u.points.n = kept;
+}
+
+static void put(struct datum *d, double value, bool known)
+{
+    *d = (struct datum){known ? value : NAN, 1, known ? WHY_KNOWN : WHY_NO_HISTORY};
+}
+
+/* No deploy ever seen: it is at least as old as what we have observed. loop.md section 1, "Causes". */
+static double deploy_age_s(const struct loop *l, const struct service_loop *s)
+{
+    struct instant from = instant_is_set(s->deployed) ? s->deployed : s->observed_since;
+    struct detect_warm w;
+    detect_warm(s->detect, l->now, &w);
+    double seen = span_seconds(instant_since(l->now, from));
+    if (!instant_is_set(s->deployed) && span_seconds(w.history) > seen) seen = span_seconds(w.history);
+    return seen;
+}
+
+/* age(deploy) in a cause is evaluated at the onset and sticks to the incident. */
+static double deploy_age_at_onset_s(const struct loop *l, const struct service_loop *s)
+{
+    double age = deploy_age_s(l, s);
+    bool stuck = s->control.incident_open && instant_is_set(s->control.onset);
+    if (!stuck) return age;
+    double since_onset = span_seconds(instant_since(l->now, s->control.onset));
+    bool after = instant_is_set(s->deployed) && instant_before(s->control.onset, s->deployed);
+    return after ? age : age - since_onset;
+}
+
+static void put_knob_need(const struct loop *l, const struct service_loop *s, const struct need *need, struct datum *d)
+{
+    const struct knob_state *k = &s->knobs[need->subject];
+    if (need->fn == FN_KNOB) {
+        struct knob_value v = {0};
+        bool known = intern_get(&s->intern, s->control.knobs[need->subject].believed, &v) && v.is_number;
+        put(d, v.decimal, known);
+        return;
+    }
+    bool changed = instant_is_set(k->changed) && !span_less(need->window, instant_since(l->now, k->changed));
+    put(d, changed ? 1 : 0, k->last.present);
+}
+
+static void context_needs(struct loop *l, struct service_loop *s)
+{
+    const struct needs *needs = &s->def->needs;
+    for (unsigned i = 0; i < needs->n; i++) {
+        const struct need *need = &needs->items[i];
+        struct datum *d = &s->evidence.items[i];
+        if (need->fn == FN_KNOB || need->fn == FN_CHANGED) put_knob_need(l, s, need, d);
+        else if (need->fn == FN_AGE && need->subject == AGE_DEPLOY) put(d, deploy_age_at_onset_s(l, s), true);
+        else if (need->fn == FN_AGE) put(d, 0, false);
+    }
+}
+
+static bool idle(const struct service_loop *s)
+{
+    uint16_t t = s->def->judge.throughput;
+    return t != NO_INDEX && s->points[t].why == WHY_KNOWN && s->points[t].value <= 0;
+}
+
+static bool settling_down(const struct loop *l, const struct service_loop *s)
+{
+    return control_in_flight(&s->control) || !instant_reached(l->now, s->control.gap_until);
+}
+
+void tick_evidence(struct loop *l, struct service_loop *s)
+{
+    const struct control *c = &s->control;
+    struct detect_context ctx = {
+        .symptom_active = c->incident_open || c->state == STATE_SUSPECT,
+        .action_active = settling_down(l, s),
+        .release_watch = !instant_reached(l->now, c->release_until),
+        .maintenance = (c->frozen & FREEZE_CLOCK) != 0,
+        .idle = idle(s),
+    };
+    s->evidence.at = l->now;
+    s->evidence.wall = l->wall;
+    detect_tick(s->detect, l->now, l->wall, &ctx, &s->evidence);
+    context_needs(l, s);
+    loop_beat(l, MODULE_DETECT);
+}
+
+static void locate(struct loop *l, struct service_loop *s)
+{
+    struct locate_context ctx = {
+        .symptom = s->control.symptom,
+        .excluded = &s->control.excluded,
+        .release_incident = s->control.release_incident,
+        .incident_age = instant_since(l->now, s->control.opened),
+        .outage = s->outage,
+    };
+    locate_rank(s->def, &s->evidence, &ctx, &s->causes);
+    loop_beat(l, MODULE_LOCATE);
+}
+
+static struct span settle_of(const struct service_loop *s, const struct plan *p)
+{
+    uint16_t t = s->def->judge.throughput, hit = service_signal(s->def, "cache_hit");
+    double misses = 0;
+    if (t != NO_INDEX && hit != NO_INDEX && s->points[t].why == WHY_KNOWN && s->points[hit].why == WHY_KNOWN) {
+        misses = s->points[t].value * (1 - s->points[hit].value);
+    }
+    return execute_settle(s->def, &s->def->knobs[p->knob], &p->from, &p->to, misses, 0);
+}
+
+static uint64_t plan_id(const uint8_t hash[32])
+{
+    uint64_t id;
+    memcpy(&id, hash, sizeof id);
+    return id ? id : 1;
+}
+
+static enum control_decision_kind kind_of(const struct decision *d)
+{
+    bool handover = d->reason == REASON_ADVICE_ONLY || d->reason == REASON_NO_CAUSE || d->reason == REASON_NO_CANDIDATE ||
+                    d->reason == REASON_CANNOT_RULE_OUT;
+    switch (d->kind) {
+    case DECISION_TUNE: return CD_TUNE;
+    case DECISION_ASK: return CD_ASK;
+    case DECISION_ALERT: return handover ? CD_HANDOVER : d->has_plan ? CD_WOULD : CD_SHUT;
+    default: return handover ? CD_HANDOVER : CD_SHUT;
+    }
+}
+
+struct control_decision tick_decide(struct loop *l, struct service_loop *s, uint32_t overridden)
+{
+    struct standing st;
+    locate(l, s);
+    standing_fill(l, s, &st);
+    st.overridden = overridden;
+    decide_pass(s->policy, s->def, &s->causes, &s->evidence, &st, &s->decision);
+    loop_beat(l, MODULE_DECIDE);
+    const struct decision *d = &s->decision;
+    struct control_decision c = {.kind = (uint8_t)kind_of(d), .knob = NO_KNOB, .cause = d->advice_cause, .reason = d->reason};
+    if (!d->has_plan) return c;
+    memcpy(s->plan_hash, d->plan.hash, sizeof s->plan_hash);
+    c.knob = (uint8_t)d->plan.knob;
+    c.direction = (uint8_t)d->plan.direction;
+    c.cause = d->plan.cause;
+    c.from = intern_value(&s->intern, &d->plan.from);
+    c.to = intern_value(&s->intern, &d->plan.to);
+    c.plan = plan_id(d->plan.hash);
+    c.settle = settle_of(s, &d->plan);
+    c.window = s->def->timing.window;
+    return c;
+}
+
+void tick_fill_reads(const struct loop *l, const struct service_loop *s, struct control_event *e, struct span max_age)
+{
+    for (unsigned k = 0; k < s->def->knob_count; k++) {
+        const struct knob_state *r = &s->knobs[k];
+        if (r->last.present && !span_less(max_age, instant_since(l->now, r->last_at))) e->reads[k] = r->last;
+    }
+}
+
+static void only_decision(struct service_loop *s, enum decision_kind kind, enum reason reason)
+{
+    s->decision = (struct decision){.kind = kind, .reason = reason, .advice_cause = NO_INDEX};
+}
+
+/* Every tick yields exactly one decision with a reason, also when there is nothing to decide. */
+static void decision_of_state(struct service_loop *s, const struct symptom_summary *sum)
+{
+    static const enum reason by_state[STATE_COUNT] = {
+        [STATE_LEARNING] = REASON_LEARNING, [STATE_WATCHING] = REASON_HEALTHY, [STATE_SUSPECT] = REASON_SUSPECTED,
+        [STATE_PERSON] = REASON_WITH_PERSON, [STATE_INTENT] = REASON_ACTING, [STATE_WRITING] = REASON_ACTING,
+        [STATE_READBACK] = REASON_ACTING, [STATE_SETTLING] = REASON_OBSERVING, [STATE_OBSERVING] = REASON_OBSERVING,
+        [STATE_UNDO_INTENT] = REASON_UNDOING, [STATE_UNDO_WRITING] = REASON_UNDOING,
+        [STATE_UNDO_READBACK] = REASON_UNDOING, [STATE_HALTED] = REASON_HALTED, [STATE_RECOVERING] = REASON_RECOVERING,
+    };
+    enum reason r = by_state[s->control.state];
+    if (r == REASON_HEALTHY && sum->now == TRI_UNKNOWN) r = sum->blind ? REASON_BLIND : REASON_SYMPTOM_UNKNOWN;
+    only_decision(s, s->control.state == STATE_PERSON ? DECISION_ALERT : DECISION_NOOP, r);
+}
+
+static void judge_action(struct loop *l, struct service_loop *s, struct control_event *e, char why[120])
+{
+    const struct control *c = &s->control;
+    bool watched = c->state == STATE_READBACK || c->state == STATE_SETTLING || c->state == STATE_OBSERVING;
+    e->old_known_good = judge_old_known_good(l, s);
+    e->policy_allows_new = judge_policy_allows(s);
+    if (!watched) return;
+    e->early_harm = judge_early(l, s, why);
+    e->settle_over = c->state == STATE_SETTLING && instant_reached(l->now, c->phase_until);
+    e->window_over = c->state == STATE_OBSERVING && instant_reached(l->now, c->phase_until);
+    if (e->window_over) e->verdict = judge_window(l, s);
+    loop_beat(l, MODULE_VERIFY);
+}
+
+static void decide_or_say(struct loop *l, struct service_loop *s, const struct symptom_summary *sum, struct control_event *e)
+{
+    bool deciding = s->control.state == STATE_OPEN || s->control.state == STATE_AWAITING;
+    if (!deciding) {
+        decision_of_state(s, sum);
+        return;
+    }
+    if (sum->now != TRI_TRUE) {
+        locate(l, s);
+        only_decision(s, DECISION_NOOP, sum->now == TRI_UNKNOWN ? REASON_SYMPTOM_UNKNOWN : REASON_SYMPTOM_CLEARING);
+        return;
+    }
+    e->decision = tick_decide(l, s, 0);
+}
+
+static void keep_state(struct loop *l, struct service_loop *s)
+{
+    if (instant_is_set(s->saved_at) && span_less(instant_since(l->now, s->saved_at), SAVE_EVERY)) return;
+    struct buf b = BUF_INIT;
+    detect_save(s->detect, &b);
+    void *copy = buf_ok(&b) ? arena_alloc(&l->arena, b.len) : NULL;
+    if (copy) {
+        memcpy(copy, b.data, b.len);
+        struct effect *e = loop_effect(l, EFFECT_SAVE_STATE, service_index(l, s));
+        e->u.save_state.bytes = copy;
+        e->u.save_state.len = b.len;
+        s->saved_at = l->now;
+    }
+    buf_free(&b);
+}
+
+static void sweep_values(struct service_loop *s)
+{
+    if (!intern_full(&s->intern)) return;
+    const struct control_request *q = &s->control.request;
+    intern_mark(&s->intern, q->from);
+    intern_mark(&s->intern, q->to);
+    for (unsigned k = 0; k < s->def->knob_count; k++) {
+        const struct control_knob *c = &s->control.knobs[k];
+        const uint16_t ids[] = {c->believed, c->believed_version, c->slot.old, c->slot.new_, c->slot.version, s->knobs[k].last.version};
+        for (unsigned i = 0; i < ARRAY_LEN(ids); i++) intern_mark(&s->intern, ids[i]);
+        for (unsigned i = 0; i < s->knobs[k].last.n; i++) intern_mark(&s->intern, s->knobs[k].last.values[i]);
+    }
+    intern_sweep(&s->intern);
+}
+
+static void see_release(struct loop *l, struct service_loop *s)
+{
+    struct release_seen seen;
+    collect_release(s->collect, &seen);
+    if (!seen.seen) return;
+    struct control_event e = {.kind = CE_RELEASE, .now = l->now, .knob = NO_KNOB};
+    if (seen.version[0]) (void)text_copy(s->model_version, sizeof s->model_version, seen.version);
+    s->deployed = seen.at;
+    detect_release(s->detect, seen.at);
+    drive(l, s, &e, NULL);
+}
+
+void tick_full(struct loop *l, struct service_loop *s)
+{
+    struct symptom_summary sum;
+    struct detect_warm warm;
+    struct control_event e = {.kind = CE_TICK, .now = l->now, .knob = NO_KNOB};
+    char why[120] = "";
+    if (!instant_is_set(s->first_tick)) s->first_tick = l->now;
+    sweep_values(s);
+    see_release(l, s);
+    tick_evidence(l, s);
+    symptoms_eval(l, s);
+    symptoms_drive(l, s, &sum);
+    detect_warm(s->detect, l->now, &warm);
+    s->warm = warm.shift && warm.spike;
+    s->outage = judge_outage(l, s);
+    if (sum.now != TRI_UNKNOWN) s->blind_told = false;
+    e.symptom = sum.now;
+    e.symptom_index = sum.index;
+    e.opens = sum.opens;
+    e.hopeless = sum.hopeless;
+    e.clears = sum.clears;
+    e.blind = sum.blind;
+    e.slo = sum.slo;
+    e.warm = s->warm;
+    e.outage = s->outage && control_in_flight(&s->control);
+    judge_action(l, s, &e, why);
+    decide_or_say(l, s, &sum, &e);
+    s->decided = true;
+    tick_fill_reads(l, s, &e, (struct span){s->policy->tick.us - UNMEASURED.us});
+    l->counters.ticks++;
+    l->counters.decisions[s->decision.kind]++;
+    drive(l, s, &e, NULL);
+    if (!s->control.halted) s->last_seen = l->now;
+    keep_state(l, s);
+}
