@@ -232,13 +232,38 @@ static void without_plan(const struct pass *p, struct decision *out, const struc
     }
 }
 
+/* Behind a shut SERVICE gate: what would be done once it opens. Only the plan is told, its gates are not stored. */
+static void preview(const struct pass *p, const struct cause_list *causes, struct decision *out)
+{
+    struct decision after = {.kind = DECISION_NOOP, .advice_cause = NO_INDEX};
+    struct walk w = {.advice_cause = NO_INDEX, .advice_only = NO_INDEX, .unknown = NO_INDEX};
+    if (!cause_known(p, causes, &after)) return;
+    walk_causes(p, causes, &after, &w);
+    out->has_plan = after.has_plan;
+    out->plan = after.plan;
+}
+
+bool decide_service_gates_open(const struct policy *policy, const struct service_def *s, const struct standing *st)
+{
+    struct pass p = {.policy = policy, .service = s, .st = st};
+    for (uint16_t i = 0; i < gates_service_count; i++) {
+        struct gate_result g;
+        if (look(&p, &gates_service[i], NULL, &g) != HOLD_OPEN) return false;
+    }
+    return true;
+}
+
 void decide_pass(const struct policy *policy, const struct service_def *s, const struct cause_list *causes,
                  const struct evidence *e, const struct standing *st, struct decision *out)
 {
     struct pass p = {policy, s, e, st};
     *out = (struct decision){.kind = DECISION_NOOP, .advice_cause = NO_INDEX};
     CHECK(s->knob_count <= POLICY_KNOBS_MAX && causes->n <= CAUSES_MAX);
-    if (!service_gates(&p, out) || !cause_known(&p, causes, out)) return;
+    if (!service_gates(&p, out)) {
+        preview(&p, causes, out);
+        return;
+    }
+    if (!cause_known(&p, causes, out)) return;
     struct walk w = {.advice_cause = NO_INDEX, .advice_only = NO_INDEX, .unknown = NO_INDEX};
     walk_causes(&p, causes, out, &w);
     if (!w.planned) without_plan(&p, out, &w);

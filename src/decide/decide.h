@@ -79,10 +79,12 @@ struct standing {
 #define DECIDE_AUTO_IN_A_ROW 3
 
 /* One pass. `out` holds the decision, the gates and, where all but PERSON or LAST gates are open, the plan: all SERVICE gates,
- * of each candidate not taken its shut gates, of the one taken all. advice_cause is the cause whose advice applies (also with
+ * of each candidate not taken its shut gates, of the one taken all. Behind a shut SERVICE gate the plan is what waits for it. advice_cause is the cause whose advice applies (also with
  * no-candidate, where one is in reach) or, for cannot-rule-out and cause-pending, the unknown cause; else NO_INDEX. */
 void decide_pass(const struct policy *p, const struct service_def *s, const struct cause_list *causes,
                  const struct evidence *e, const struct standing *st, struct decision *out);
+/* All SERVICE gates open: asked again right before a send (loop.md row 20). */
+bool decide_service_gates_open(const struct policy *p, const struct service_def *s, const struct standing *st);
 /* What decide reads from the evidence besides preconditions (the use of a ceiling). Call at load, before the evidence is laid
  * out. false: the table of needs is full. */
 bool decide_needs(const struct service_def *s, struct needs *needs);

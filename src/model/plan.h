@@ -49,7 +49,7 @@ struct plan {
 struct decision {
     enum decision_kind kind;
     enum reason reason;          /* the one that explains the tick */
-    bool has_plan;               /* also in mode alert: the would-have plan */
+    bool has_plan;               /* also in mode alert (the would-have plan), and with noop: what waits for a shut SERVICE gate */
     struct plan plan;
     uint16_t advice_cause;       /* whose advice applies, or which cause is unknown (decide.h); NO_INDEX none */
     uint32_t person_gates;       /* bit per PERSON gate that is shut, counted from the first PERSON reason */
