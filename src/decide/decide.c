@@ -232,13 +232,19 @@ static void without_plan(const struct pass *p, struct decision *out, const struc
     }
 }
 
+static void candidates(const struct pass *p, const struct cause_list *causes, struct decision *out)
+{
+    if (!cause_known(p, causes, out)) return;
+    struct walk w = {.advice_cause = NO_INDEX, .advice_only = NO_INDEX, .unknown = NO_INDEX};
+    walk_causes(p, causes, out, &w);
+    if (!w.planned) without_plan(p, out, &w);
+}
+
 /* Behind a shut SERVICE gate: what would be done once it opens. Only the plan is told, its gates are not stored. */
 static void preview(const struct pass *p, const struct cause_list *causes, struct decision *out)
 {
     struct decision after = {.kind = DECISION_NOOP, .advice_cause = NO_INDEX};
-    struct walk w = {.advice_cause = NO_INDEX, .advice_only = NO_INDEX, .unknown = NO_INDEX};
-    if (!cause_known(p, causes, &after)) return;
-    walk_causes(p, causes, &after, &w);
+    candidates(p, causes, &after);
     out->has_plan = after.has_plan;
     out->plan = after.plan;
 }
@@ -259,12 +265,6 @@ void decide_pass(const struct policy *policy, const struct service_def *s, const
     struct pass p = {policy, s, e, st};
     *out = (struct decision){.kind = DECISION_NOOP, .advice_cause = NO_INDEX};
     CHECK(s->knob_count <= POLICY_KNOBS_MAX && causes->n <= CAUSES_MAX);
-    if (!service_gates(&p, out)) {
-        preview(&p, causes, out);
-        return;
-    }
-    if (!cause_known(&p, causes, out)) return;
-    struct walk w = {.advice_cause = NO_INDEX, .advice_only = NO_INDEX, .unknown = NO_INDEX};
-    walk_causes(&p, causes, out, &w);
-    if (!w.planned) without_plan(&p, out, &w);
+    if (service_gates(&p, out)) candidates(&p, causes, out);
+    else preview(&p, causes, out);
 }

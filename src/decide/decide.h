@@ -6,7 +6,7 @@
  *   ASK    a PERSON reason            the plan waits for a person
  *   ALERT  mode-alert, has_plan       what auto would have done (or asked: see person_gates)
  *   ALERT  without a plan             handover to a person (row 12): advice-only, no-cause, cannot-rule-out, no-candidate
- *   NOOP   a SERVICE reason           first shut gate of the service
+ *   NOOP   a SERVICE reason           first shut gate of the service; has_plan: what waits behind it
  *   NOOP   cause-pending              no cause true yet, or one ranked above the best is unknown, for less than cause_wait
  *   NOOP   a CANDIDATE reason         a candidate is left, but must wait
  *
@@ -79,8 +79,9 @@ struct standing {
 #define DECIDE_AUTO_IN_A_ROW 3
 
 /* One pass. `out` holds the decision, the gates and, where all but PERSON or LAST gates are open, the plan: all SERVICE gates,
- * of each candidate not taken its shut gates, of the one taken all. Behind a shut SERVICE gate the plan is what waits for it. advice_cause is the cause whose advice applies (also with
- * no-candidate, where one is in reach) or, for cannot-rule-out and cause-pending, the unknown cause; else NO_INDEX. */
+ * of each candidate not taken its shut gates, of the one taken all. Behind a shut SERVICE gate the plan is what waits for it;
+ * its gates are not stored. advice_cause is the cause whose advice applies (also with no-candidate, where one is in reach)
+ * or, for cannot-rule-out and cause-pending, the unknown cause; else NO_INDEX. */
 void decide_pass(const struct policy *p, const struct service_def *s, const struct cause_list *causes,
                  const struct evidence *e, const struct standing *st, struct decision *out);
 /* All SERVICE gates open: asked again right before a send (loop.md row 20). */

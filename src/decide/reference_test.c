@@ -50,7 +50,11 @@ static void test_the_write_waits_for_evidence(void **state)
     w->st.points_since_onset = 6;
     w->st.blocks_since_onset = 2;
     expect_end(w, DECISION_NOOP, REASON_EVIDENCE_BEFORE);
+    expect_plan(w, BATCH, "32", "64");
     assert_string_equal(world_gate(&w->d, REASON_EVIDENCE_BEFORE)->note, "6 of 30 points, 2 of 8 blocks since the onset");
+    w->st.knobs[BATCH].interval_until = INSTANT_NEVER;
+    expect_end(w, DECISION_NOOP, REASON_EVIDENCE_BEFORE);
+    assert_false(w->d.has_plan);             /* nothing waits that candidate gates forbid */
     world_free(w);
 }
 

@@ -1,5 +1,6 @@
 #include "support/test.h"
 
+#include "base/prng.h"
 #include "model/ladder.h"
 
 static struct knob_def batch(void)
@@ -148,6 +149,45 @@ static void test_rungs_are_counted_and_listed(void **state)
     assert_int_equal(ladder_rungs(&k, out, 8), 0);
 }
 
+/* Whatever the ladder and the value: a rung, in bounds, in the direction asked for, at least min step away, and with at most
+ * one rung passed over, which is then nearer than the min step. */
+static void test_a_notch_is_never_more(void **state)
+{
+    (void)state;
+    struct prng p;
+    prng_seed(&p, 31);
+    int moved = 0;
+    for (int run = 0; run < 40000; run++) {
+        struct knob_def k = {.name = "k", .min = (double)(1 + prng_below(&p, 8)), .ladder = (enum ladder_kind)prng_below(&p, 2),
+                             .min_step = (double)prng_below(&p, 9), .allow_up = true, .allow_down = true,
+                             .integer = prng_below(&p, 2) == 0};
+        k.max = k.min + (double)prng_below(&p, 200);
+        k.ladder_by = k.ladder == LADDER_FACTOR ? prng_between(&p, 1.05, 3) : prng_between(&p, 0.5, 20);
+        double rungs[600];
+        uint32_t n = ladder_rungs(&k, rungs, 600);
+        assert_true(n >= 1 && n <= 600);
+        struct knob_value now = {0}, to = {0};
+        double v = prng_below(&p, 2) ? rungs[prng_below(&p, n)] : prng_between(&p, k.min, k.max);
+        knob_value_set_number(&now, v);
+        enum direction dir = (enum direction)prng_below(&p, 2);
+        if (ladder_next(&k, &now, dir, &to, NULL) != STATUS_OK) continue;
+        moved++;
+        double sign = dir == DIR_UP ? 1 : -1;
+        bool is_rung = false;
+        int passed = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            is_rung = is_rung || fabs(rungs[i] - to.decimal) < 1e-9 * (1 + to.decimal);
+            bool between = sign * (rungs[i] - v) > 1e-6 && sign * (to.decimal - rungs[i]) > 1e-6;
+            if (between) assert_true(fabs(rungs[i] - v) < k.min_step);
+            passed += between;
+        }
+        assert_true(is_rung && passed <= 1);
+        assert_true(to.decimal >= k.min && to.decimal <= k.max);
+        assert_true(sign * (to.decimal - v) >= k.min_step * (1 - 1e-8) && sign * (to.decimal - v) > 0);
+    }
+    assert_true(moved > 10000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_refuses_what_it_cannot_place),
         cmocka_unit_test(test_step_and_list_ladders),
         cmocka_unit_test(test_fractions_and_growth_rounded_up),
+        cmocka_unit_test(test_a_notch_is_never_more),
         cmocka_unit_test(test_rungs_are_counted_and_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,21 @@ static void test_harmful_by_jitter_though_the_mean_improved(void **state)
     expect(&in, VERDICT_EFFECTIVE, "");
 }
 
+/* Ten blocks with one unknown: its two differences are left out, the other seven tell the jitter. */
+static void test_a_gap_does_not_hide_jitter(void **state)
+{
+    (void)state;
+    static double after[10] = {30, 33, 30, 33, NAN, 33, 30, 33, 30, 33};
+    struct verify_input in = moved(0, mixed);
+    in.latency.before = zigzag(50, 51);
+    in.latency.after = (struct blocks){.values = after, .n = 10, .known = 9};
+    in.jitter_normal = NAN;
+    struct verify_result r = judge(&in);
+    /* +3 -3 +3 and -3 +3 -3 +3: mean 3/7, variance (63 - 9/7) / 6 = 72/7 */
+    assert_near(r.jitter_after, 2.2677868380553634, 1e-12);
+    assert_int_equal(r.verdict, VERDICT_HARMFUL);
+}
+
 static void test_a_ramp_is_no_jitter(void **state)
 {
     (void)state;
@@ -324,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_ineffective_names_the_condition_that_failed),
         cmocka_unit_test(test_harmful_by_shift),
         cmocka_unit_test(test_harmful_by_jitter_though_the_mean_improved),
+        cmocka_unit_test(test_a_gap_does_not_hide_jitter),
         cmocka_unit_test(test_a_ramp_is_no_jitter),
         cmocka_unit_test(test_a_wide_interval_comes_before_effective_and_harmful),
         cmocka_unit_test(test_too_little_is_inconclusive),
