@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "store/internal.h"
 
-struct store_job *store_job_new(int kind, struct err *e)
+struct store_job *store_job_new(enum store_job_kind kind, struct err *e)
 {
     struct store_job *job = calloc(1, sizeof *job);
     if (job) job->kind = kind;

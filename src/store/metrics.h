@@ -13,10 +13,12 @@
 
 #define STORE_JOBS_MAX 4096
 
+enum store_job_kind { JOB_POINTS, JOB_RETAIN, JOB_STATE, JOB_POLICY, JOB_DERIVE };
+
 struct store_job {
     struct store_job *next;
     struct arena arena;          /* what the job points to */
-    enum { JOB_POINTS, JOB_RETAIN, JOB_STATE, JOB_POLICY, JOB_DERIVE } kind;
+    enum store_job_kind kind;
     struct store_point *points;
     uint32_t n;
     int64_t at;
@@ -52,7 +54,7 @@ uint64_t store_metrics_dropped(const struct store_metrics *m);
 void store_metrics_derive(struct store_metrics *m);
 /* Queues a job, or does it at once when unthreaded; takes it over in any case. BUSY: the queue is full. */
 enum status store_metrics_add(struct store_metrics *m, struct store_job *job, struct err *e);
-struct store_job *store_job_new(int kind, struct err *e);
+struct store_job *store_job_new(enum store_job_kind kind, struct err *e);
 void store_job_free(struct store_job *job);
 /* The jobs themselves, inside one transaction. */
 enum status store_write_points(struct store_metrics *m, const struct store_job *job, struct err *e);
