@@ -64,6 +64,9 @@ struct pq_result {
     struct pq_series *series; uint32_t series_n;  /* matrix */
     int64_t newest_ms;           /* newest sample any selector used; INT64_MIN: none. Freshness of a signal */
     bool reset_seen;             /* a counter reset inside a range that rate or increase used */
+    double observations;         /* requests behind a histogram_quantile over rate or increase; 0: cannot be told */
+    uint32_t warnings, infos;    /* what Prometheus would have annotated */
+    const char *note;            /* the first of them, for people; NULL: none */
 };
 
 const struct pq *pq_compile(struct arena *a, const char *text, size_t len, struct pq_error *error);
@@ -74,6 +77,16 @@ struct span pq_range(const struct pq *q);
 enum pq_type pq_type(const struct pq *q);
 /* Whether it is a quantile (histogram_quantile or a quantile="..." matcher) and which. */
 bool pq_quantile(const struct pq *q, double *ret);
+/* The selectors of the query, for a store that keeps only what is asked for. reach: how far back this one looks,
+ * lookback and offset included; range: of its range selector or subquery, 0: none. */
+struct pq_selector {
+    const char *name;            /* metric, NULL: not pinned to one */
+    const struct pq_matcher *const *matchers;
+    uint32_t n;
+    struct span reach, range;
+};
+uint32_t pq_selector_count(const struct pq *q);
+void pq_selector(const struct pq *q, uint32_t i, struct pq_selector *ret);
 /* Metric names it selects, for scrape filtering. Returns the count, fills up to cap. A nameless selector gives NULL. */
 uint32_t pq_metric_names(const struct pq *q, const char **names, uint32_t cap);
 /* Results live in `scratch`. LIMIT, INVALID (many-to-many match...) with err filled. */

@@ -1,0 +1,526 @@
+#include "collect/expo.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "base/utf8.h"
+
+/* What a byte may be part of. */
+enum { NAME = 1, NAME_START = 2, LABEL = 4, LABEL_START = 8, PLAIN = 16, HIGH = 32 };
+
+#define LETTER (NAME | NAME_START | LABEL | LABEL_START | PLAIN)
+#define DIGIT (NAME | LABEL | PLAIN)
+#define X4(v) v, v, v, v
+#define X16(v) X4(v), X4(v), X4(v), X4(v)
+
+/* PLAIN: inside quotes and nothing to think about; not NUL, newline, '"', '\\' or the bytes of UTF-8 sequences. */
+static const uint8_t class_of[256] = {
+    0, PLAIN, PLAIN, PLAIN, X4(PLAIN), PLAIN, PLAIN, 0, PLAIN, X4(PLAIN),
+    X16(PLAIN),
+    PLAIN, PLAIN, 0, PLAIN, X4(PLAIN), X4(PLAIN), X4(PLAIN),
+    X4(DIGIT), X4(DIGIT), DIGIT, DIGIT, PLAIN | NAME | NAME_START, PLAIN, X4(PLAIN),
+    PLAIN, LETTER, LETTER, LETTER, X4(LETTER), X4(LETTER), X4(LETTER),
+    X4(LETTER), X4(LETTER), LETTER, LETTER, LETTER, PLAIN, 0, PLAIN, PLAIN, LETTER,
+    PLAIN, LETTER, LETTER, LETTER, X4(LETTER), X4(LETTER), X4(LETTER),
+    X4(LETTER), X4(LETTER), LETTER, LETTER, LETTER, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN,
+    X16(HIGH), X16(HIGH), X16(HIGH), X16(HIGH), X16(HIGH), X16(HIGH), X16(HIGH), X16(HIGH),
+};
+
+#define IS(c, what) ((class_of[(uint8_t)(c)] & (what)) != 0)
+
+struct expo_limits expo_limits_default(void)
+{
+    return (struct expo_limits){.labels = EXPO_LABELS_MAX, .name_bytes = 128, .value_bytes = 1024,
+                                .line_bytes = 65536};
+}
+
+void expo_open(struct expo *x, const char *bytes, size_t len, enum expo_format format, struct expo_limits limits)
+{
+    memset(x, 0, sizeof *x);
+    if (limits.labels > EXPO_LABELS_MAX) limits.labels = EXPO_LABELS_MAX;
+    x->begin = x->p = x->line_start = bytes;
+    x->end = len ? bytes + len : bytes;
+    x->format = format;
+    x->limits = limits;
+}
+
+/* ---- faults ---- */
+
+static enum expo_event fault(struct expo *x, const char *at, const char *reason)
+{
+    x->fault.line = x->line;
+    x->fault.col = (uint32_t)(at - x->line_start) + 1;
+    x->fault.reason = reason;
+    const char *nl = at < x->end ? memchr(at, '\n', (size_t)(x->end - at)) : NULL;
+    x->p = nl ? nl + 1 : x->end;
+    return EXPO_BROKEN;
+}
+
+static enum expo_event over(struct expo *x, const char *at, const char *reason)
+{
+    fault(x, at, reason);
+    return EXPO_OVER_LIMIT;
+}
+
+static bool blank(const struct expo *x, const char *p) { return p < x->end && (*p == ' ' || *p == '\t'); }
+
+static const char *skip_blanks(const struct expo *x, const char *p)
+{
+    while (blank(x, p)) p++;
+    return p;
+}
+
+static bool line_end(const struct expo *x, const char *p) { return p >= x->end || *p == '\n'; }
+
+/* ---- quoted strings ---- */
+
+struct quoted { const char *text; uint32_t len; bool escaped, high, nul; };
+
+/* p stands behind the opening quote. Returns the place of the closing one, NULL with the place of the fault in *at. */
+static const char *read_quoted(const struct expo *x, const char *p, struct quoted *q, const char **at)
+{
+    *q = (struct quoted){.text = p};
+    for (;;) {
+        while (p < x->end && IS(*p, PLAIN)) p++;
+        if (p >= x->end || *p == '\n') { *at = p; return NULL; }
+        if (*p == '"') break;
+        if (*p == '\\') {
+            q->escaped = true;
+            if (p + 1 >= x->end || p[1] == '\n') { *at = p; return NULL; }
+            if (x->strict && p[1] != '\\' && p[1] != '"' && p[1] != 'n' && x->format == EXPO_TEXT) {
+                *at = p;
+                return NULL;
+            }
+            p += 1;
+        } else if (*p == '\0') {
+            q->nul = true;
+        } else {
+            q->high = true;
+        }
+        p++;
+    }
+    size_t len = (size_t)(p - q->text);
+    q->len = len > UINT32_MAX ? UINT32_MAX : (uint32_t)len;
+    return p;
+}
+
+static enum expo_event quoted_fault(struct expo *x, const char *at)
+{
+    if (at < x->end && *at == '\\') return fault(x, at, "this escape means nothing: only \\\\, \\\" and \\n do");
+    return fault(x, at, "the quote that opened this text is not closed on its line");
+}
+
+/* ---- labels ---- */
+
+/* Length of a plain name at p, 0: none. */
+static uint32_t name_at(const struct expo *x, const char *p, int start, int rest)
+{
+    const char *s = p;
+    if (p >= x->end || !IS(*p, start)) return 0;
+    while (p < x->end && IS(*p, rest)) p++;
+    return (uint32_t)(p - s);
+}
+
+/* The part after a label's name: ="value". Fills `l`. Returns the place behind it, NULL after a fault. */
+static const char *read_label_value(struct expo *x, const char *p, struct expo_label *l, enum expo_event *event)
+{
+    if (!x->strict || x->format == EXPO_TEXT) p = skip_blanks(x, p);
+    if (p >= x->end || *p != '=') { *event = fault(x, p, "'=' expected after the label's name"); return NULL; }
+    p++;
+    if (!x->strict || x->format == EXPO_TEXT) p = skip_blanks(x, p);
+    if (p >= x->end || *p != '"') { *event = fault(x, p, "a label's value must stand in double quotes"); return NULL; }
+    struct quoted q;
+    const char *at;
+    const char *close = read_quoted(x, p + 1, &q, &at);
+    if (!close) { *event = quoted_fault(x, at); return NULL; }
+    if (q.len > x->limits.value_bytes) { *event = over(x, p, "a label's value is over the limit"); return NULL; }
+    if (q.high && !utf8_valid(q.text, q.len)) { *event = fault(x, p, "a label's value is not UTF-8"); return NULL; }
+    if (q.nul) x->sample.clean = false;
+    l->value = q.text;
+    l->value_len = q.len;
+    l->value_escaped = q.escaped;
+    return close + 1;
+}
+
+/* A quoted word inside braces: the metric's name when nothing follows it, else a label's name. */
+static const char *read_quoted_word(struct expo *x, const char *p, struct expo_label *l, bool *is_name,
+                                    enum expo_event *event)
+{
+    struct quoted q;
+    const char *at;
+    const char *close = read_quoted(x, p + 1, &q, &at);
+    if (!close) { *event = quoted_fault(x, at); return NULL; }
+    if (q.len == 0) { *event = fault(x, p, "a name must not be empty"); return NULL; }
+    if (q.len > x->limits.name_bytes) { *event = over(x, p, "a name is over the limit"); return NULL; }
+    if (q.high && !utf8_valid(q.text, q.len)) { *event = fault(x, p, "a name is not UTF-8"); return NULL; }
+    if (q.nul) x->sample.clean = false;
+    const char *after = skip_blanks(x, close + 1);
+    *is_name = after < x->end && (*after == ',' || *after == '}');
+    if (!*is_name) {
+        *l = (struct expo_label){.name = q.text, .name_len = q.len, .name_escaped = q.escaped};
+        return close + 1;
+    }
+    if (x->sample.name) { *event = fault(x, p, "the metric has two names"); return NULL; }
+    x->sample.name = q.text;
+    x->sample.name_len = q.len;
+    x->sample.name_escaped = q.escaped;
+    return after;
+}
+
+/* One label (or quoted metric name) at p. Returns the place behind it, NULL after a fault. */
+static const char *read_label(struct expo *x, const char *p, uint32_t *n, enum expo_event *event)
+{
+    if (*n >= x->limits.labels) { *event = over(x, p, "a sample has more labels than the limit"); return NULL; }
+    struct expo_label *l = &x->labels[*n];
+    if (*p == '"') {
+        bool is_name;
+        p = read_quoted_word(x, p, l, &is_name, event);
+        if (!p || is_name) return p;
+    } else {
+        uint32_t len = name_at(x, p, LABEL_START, LABEL);
+        if (len == 0) { *event = fault(x, p, "a label's name expected"); return NULL; }
+        if (len > x->limits.name_bytes) { *event = over(x, p, "a label's name is over the limit"); return NULL; }
+        l->name = p;
+        l->name_len = len;
+        l->name_escaped = false;
+        p += len;
+    }
+    p = read_label_value(x, p, l, event);
+    if (p) ++*n;
+    return p;
+}
+
+static bool label_repeats(const struct expo_label *labels, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (labels[i].name_len == labels[j].name_len && labels[i].name[0] == labels[j].name[0] &&
+                memcmp(labels[i].name, labels[j].name, labels[i].name_len) == 0)
+                return true;
+    return false;
+}
+
+/* p stands behind '{'. Returns the place behind '}', NULL after a fault. */
+static const char *read_labels(struct expo *x, const char *p, uint32_t *ret_n, enum expo_event *event)
+{
+    const char *open = p;
+    bool loose = !x->strict || x->format == EXPO_TEXT;
+    uint32_t n = 0;
+    for (;;) {
+        if (loose) p = skip_blanks(x, p);
+        if (p >= x->end) { *event = fault(x, p, "the braces are not closed"); return NULL; }
+        /* A comma before the brace is allowed in text pages (TorchServe prints one). */
+        if (*p == '}' && (n == 0 || loose)) break;
+        if (!(p = read_label(x, p, &n, event))) return NULL;
+        if (loose) p = skip_blanks(x, p);
+        if (p < x->end && *p == '}') break;
+        if (p >= x->end || *p != ',') { *event = fault(x, p, "',' or '}' expected after a label"); return NULL; }
+        p++;
+    }
+    if (label_repeats(x->labels, n)) { *event = fault(x, open, "a label stands twice in one series"); return NULL; }
+    *ret_n = n;
+    return p + 1;
+}
+
+/* ---- value, time, exemplar ---- */
+
+static const double power_of_ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
+
+/* Plain decimals of at most 2^53: one multiplication or division by an exact power of ten is correctly rounded.
+ * Returns the bytes read, 0: ask num_parse. */
+static size_t number_fast(const char *s, const char *end, double *ret)
+{
+    const char *p = s;
+    bool minus = p < end && *p == '-';
+    if (minus) p++;
+    uint64_t m = 0;
+    const char *first = p;
+    while (p < end && is_digit(*p)) m = m * 10 + (uint64_t)(*p++ - '0');
+    size_t digits = (size_t)(p - first);
+    size_t after = 0;
+    if (p < end && *p == '.') {
+        const char *point = ++p;
+        while (p < end && is_digit(*p)) m = m * 10 + (uint64_t)(*p++ - '0');
+        after = (size_t)(p - point);
+        digits += after;
+    }
+    if (digits == 0 || digits > 18 || m > (UINT64_C(1) << 53)) return 0;
+    if (p < end && *p != ' ' && *p != '\n') return 0;
+    double v = (double)m;
+    if (after) v /= power_of_ten[after];
+    *ret = minus ? -v : v;
+    return (size_t)(p - s);
+}
+
+static size_t number(const char *p, const char *end, double *ret)
+{
+    size_t n = number_fast(p, end, ret);
+    if (n) return n;
+    size_t len = (size_t)(end - p);
+    return num_parse(p, len > 400 ? 400 : len, ret);
+}
+
+/* Between two parts of a line: one space in strict OpenMetrics, else blanks. NULL: none there. */
+static const char *gap(const struct expo *x, const char *p)
+{
+    if (!blank(x, p)) return NULL;
+    if (x->strict && x->format == EXPO_OPENMETRICS) return *p == ' ' ? p + 1 : NULL;
+    return skip_blanks(x, p);
+}
+
+/* true: p is where a value or time may end. */
+static bool part_ends(const struct expo *x, const char *p)
+{
+    return line_end(x, p) || *p == ' ' || *p == '\t' || (*p == '\r' && !x->strict);
+}
+
+static bool time_from(const struct expo *x, const char *p, const char *end, double v, int64_t *ret)
+{
+    if (x->format == EXPO_TEXT) return num_parse_i64(p, (size_t)(end - p), ret);
+    if (!(v > -9e12 && v < 9e12)) return false;
+    double ms = v * 1000.0;
+    *ret = (int64_t)(ms < 0 ? ms - 0.5 : ms + 0.5);
+    return true;
+}
+
+static const char *read_time(struct expo *x, const char *p, int64_t *ret, enum expo_event *event)
+{
+    double v = 0;
+    size_t n = number(p, x->end, &v);
+    if (n == 0 || !part_ends(x, p + n) || !time_from(x, p, p + n, v, ret)) {
+        *event = fault(x, p, x->format == EXPO_TEXT ? "the time must be whole milliseconds"
+                                                    : "the time must be a number of seconds");
+        return NULL;
+    }
+    return p + n;
+}
+
+static uint32_t code_points(const char *s, uint32_t len, bool escaped)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        if (escaped && s[i] == '\\' && i + 1 < len) i++;
+        if (((uint8_t)s[i] & 0xc0) != 0x80) n++;
+    }
+    return n;
+}
+
+/* p stands on '#'. An exemplar never reaches the sample store; it is read so that a bad one is found.
+ * x->labels is used for its labels, so the sample's own labels are set aside first by the caller if needed. */
+static const char *read_exemplar(struct expo *x, const char *p, enum expo_event *event)
+{
+    const char *at = p;
+    p++;
+    const char *q = gap(x, p);
+    if (!q || q >= x->end || *q != '{') { *event = fault(x, at, "an exemplar reads '# {labels} value'"); return NULL; }
+    struct expo_label keep[EXPO_LABELS_MAX];
+    uint32_t own = x->sample.label_count, n = 0;
+    memcpy(keep, x->labels, own * sizeof keep[0]);
+    p = read_labels(x, q + 1, &n, event);
+    if (p) {
+        for (uint32_t i = 0; i < n; i++)
+            x->sample.exemplar_chars += code_points(x->labels[i].name, x->labels[i].name_len, x->labels[i].name_escaped) +
+                                        code_points(x->labels[i].value, x->labels[i].value_len, x->labels[i].value_escaped);
+    }
+    memcpy(x->labels, keep, own * sizeof keep[0]);
+    if (!p) return NULL;
+    q = gap(x, p);
+    double v;
+    size_t len = q ? number(q, x->end, &v) : 0;
+    if (len == 0 || !part_ends(x, q + len)) { *event = fault(x, p, "an exemplar needs a value"); return NULL; }
+    p = q + len;
+    if (!line_end(x, p) && (q = gap(x, p)) != NULL && !line_end(x, q) && *q != '\r') {
+        int64_t t;
+        if (!(p = read_time(x, q, &t, event))) return NULL;
+    }
+    x->sample.has_exemplar = true;
+    return p;
+}
+
+/* The line from the value on. p stands behind the series. */
+static enum expo_event read_tail(struct expo *x, const char *p)
+{
+    struct expo_sample *s = &x->sample;
+    const char *q = gap(x, p);
+    if (!q) return fault(x, p, "a space and a value expected after the series");
+    size_t n = number(q, x->end, &s->value);
+    if (n == 0 || !part_ends(x, q + n)) return fault(x, q, line_end(x, q) ? "the value is missing" : "not a number");
+    s->value_text = q;
+    s->value_len = (uint32_t)n;
+    s->has_time = s->has_exemplar = false;
+    s->exemplar_chars = 0;
+    p = q + n;
+    if (!line_end(x, p)) {
+        enum expo_event event = EXPO_BROKEN;
+        q = gap(x, p);
+        if (q && !line_end(x, q) && *q != '#' && *q != '\r') {
+            if (!(p = read_time(x, q, &s->time_ms, &event))) return event;
+            s->has_time = true;
+            q = gap(x, p);
+        }
+        if (q && q < x->end && *q == '#') {
+            if (!(p = read_exemplar(x, q, &event))) return event;
+            q = gap(x, p);
+        }
+        if (q && x->strict && x->format == EXPO_OPENMETRICS) return fault(x, p, "a space at the end of the line");
+        if (q) p = q;
+        if (p < x->end && *p == '\r' && !x->strict) p++;
+        if (!line_end(x, p)) return fault(x, p, "something stands behind the sample");
+    }
+    if ((size_t)(p - x->line_start) > x->limits.line_bytes) return over(x, x->line_start, "a line is over the limit");
+    x->p = p < x->end ? p + 1 : x->end;
+    return EXPO_SAMPLE;
+}
+
+static enum expo_event read_sample(struct expo *x)
+{
+    struct expo_sample *s = &x->sample;
+    const char *p = x->p;
+    memset(&x->fault, 0, sizeof x->fault);
+    s->series = p;
+    s->name = NULL;
+    s->name_len = name_at(x, p, NAME_START, NAME);
+    s->name_escaped = false;
+    s->clean = true;
+    s->label_count = 0;
+    if (s->name_len > x->limits.name_bytes) return over(x, p, "a metric's name is over the limit");
+    if (s->name_len) {
+        s->name = p;
+        x->fault.name = p;
+        x->fault.name_len = s->name_len;
+        p += s->name_len;
+    } else if (*p != '{') {
+        return fault(x, p, "a metric's name expected");
+    }
+    /* Text pages may have blanks between name and brace. */
+    const char *brace = x->strict && x->format == EXPO_OPENMETRICS ? p : skip_blanks(x, p);
+    if (brace < x->end && *brace == '{') {
+        enum expo_event event = EXPO_BROKEN;
+        uint32_t n = 0;
+        p = read_labels(x, brace + 1, &n, &event);
+        if (!p) return event;
+        s->label_count = n;
+    }
+    if (!s->name) return fault(x, s->series, "the metric has no name");
+    x->fault.name = s->name;
+    x->fault.name_len = s->name_len;
+    x->fault.labels_read = true;
+    s->series_len = (uint32_t)(p - s->series);
+    return read_tail(x, p);
+}
+
+/* ---- lines ---- */
+
+static bool starts(const struct expo *x, const char *p, const char *word, size_t len)
+{
+    return (size_t)(x->end - p) >= len && memcmp(p, word, len) == 0;
+}
+
+static void next_line(struct expo *x)
+{
+    const char *nl = memchr(x->p, '\n', (size_t)(x->end - x->p));
+    x->p = nl ? nl + 1 : x->end;
+}
+
+/* Begins the line at x->p, blanks before its first byte skipped. false: the page is read. */
+static bool begin_line(struct expo *x)
+{
+    if (x->p >= x->end) return false;
+    x->line++;
+    x->line_start = x->p;
+    if (!x->strict || x->format == EXPO_TEXT) x->p = skip_blanks(x, x->p);
+    return true;
+}
+
+static bool is_eof_line(const struct expo *x)
+{
+    if (!starts(x, x->p, "# EOF", 5)) return false;
+    const char *p = x->p + 5;
+    return line_end(x, p) || (!x->strict && *p == '\r');
+}
+
+bool expo_to_sample(struct expo *x)
+{
+    while (begin_line(x)) {
+        if (x->p < x->end && *x->p != '#' && *x->p != '\n' && *x->p != '\r') return true;
+        if (x->p < x->end && *x->p == '#') x->eof_seen = is_eof_line(x);
+        if (x->p < x->end) next_line(x);
+    }
+    return false;
+}
+
+enum expo_event expo_expect(struct expo *x, const char *series, uint32_t len)
+{
+    if ((size_t)(x->end - x->p) <= len || memcmp(x->p, series, len) != 0) return EXPO_END;
+    char next = x->p[len];
+    if (next != ' ' && next != '\t') return EXPO_END;
+    /* "name {" would make a longer series of it. */
+    if (series[len - 1] != '}' && *skip_blanks(x, x->p + len) == '{') return EXPO_END;
+    x->sample.series = x->p;
+    x->sample.series_len = len;
+    return read_tail(x, x->p + len);
+}
+
+/* "# TYPE name text" with x->p on '#'. Comments that are none of the three are skipped: EXPO_END. */
+static enum expo_event read_meta(struct expo *x)
+{
+    static const struct { const char *word; enum expo_meta_kind kind; } words[] = {
+        {"# HELP ", EXPO_HELP}, {"# TYPE ", EXPO_TYPE}, {"# UNIT ", EXPO_UNIT}};
+    const char *start = x->p;
+    next_line(x);
+    const char *end = x->p > start && x->p[-1] == '\n' ? x->p - 1 : x->p;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (!starts(x, start, words[i].word, 7)) continue;
+        struct expo_meta *m = &x->meta;
+        m->kind = words[i].kind;
+        m->name = start + 7;
+        const char *p = m->name;
+        while (p < end && *p != ' ' && *p != '\t') p++;
+        m->name_len = (uint32_t)(p - m->name);
+        m->text = p < end ? p + 1 : NULL;
+        m->text_len = p < end ? (uint32_t)(end - p - 1) : 0;
+        return EXPO_META;
+    }
+    return EXPO_END;
+}
+
+enum expo_event expo_next(struct expo *x)
+{
+    if (!x->want_meta) return expo_to_sample(x) ? read_sample(x) : EXPO_END;
+    while (begin_line(x)) {
+        if (x->p >= x->end) break;
+        if (*x->p == '\n') { x->p++; continue; }
+        if (*x->p != '#') return read_sample(x);
+        x->eof_seen = is_eof_line(x);
+        if (read_meta(x) == EXPO_META) return EXPO_META;
+    }
+    return EXPO_END;
+}
+
+size_t expo_count_lines(const char *bytes, size_t len)
+{
+    size_t n = 0;
+    const char *p = bytes, *end = len ? bytes + len : bytes;
+    while (p < end) {
+        if (*p != '#' && *p != '\n') n++;
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        if (!nl) break;
+        p = nl + 1;
+    }
+    return n;
+}
+
+void expo_unescape(struct buf *out, const char *s, uint32_t len)
+{
+    for (uint32_t i = 0; i < len; i++) {
+        if (s[i] == '\\' && i + 1 < len && (s[i + 1] == 'n' || s[i + 1] == '\\' || s[i + 1] == '"')) {
+            i++;
+            buf_putc(out, s[i] == 'n' ? '\n' : s[i]);
+        } else {
+            buf_putc(out, s[i]);
+        }
+    }
+}

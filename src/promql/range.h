@@ -1,0 +1,32 @@
+#ifndef PROMQL_RANGE_H
+#define PROMQL_RANGE_H
+
+#include "promql/eval.h"
+
+/* X(word, body, arguments, keeps the metric's name) */
+#define RANGE_TABLE(X)                                                                                       \
+    X("rate", rate, "m", false) X("increase", increase, "m", false) X("delta", delta, "m", false)            \
+    X("irate", irate, "m", false) X("idelta", idelta, "m", false)                                            \
+    X("avg_over_time", avg_over_time, "m", false) X("sum_over_time", sum_over_time, "m", false)              \
+    X("min_over_time", min_over_time, "m", false) X("max_over_time", max_over_time, "m", false)              \
+    X("count_over_time", count_over_time, "m", false) X("last_over_time", last_over_time, "m", true)         \
+    X("first_over_time", first_over_time, "m", true)                                                         \
+    X("present_over_time", present_over_time, "m", false) X("stddev_over_time", stddev_over_time, "m", false) \
+    X("stdvar_over_time", stdvar_over_time, "m", false)                                                      \
+    X("quantile_over_time", quantile_over_time, "sm", false) X("changes", changes, "m", false)               \
+    X("resets", resets, "m", false) X("deriv", deriv, "m", false)                                            \
+    X("predict_linear", predict_linear, "ms", false)
+
+struct range { const struct pq_sample *samples; uint32_t n; int64_t from, to, now; double parameter; };
+
+/* A mean that neither loses small parts nor overflows, and a variance (both as Prometheus computes them). */
+struct mean { struct kahan k; double n; bool running; };
+void mean_add(struct mean *m, double v);
+double mean_result(const struct mean *m);
+struct spread { struct kahan mean, squares; double n; };
+void spread_add(struct spread *s, double v);
+double spread_variance(const struct spread *s);
+
+bool range_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
+
+#endif
