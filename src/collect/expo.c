@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/num.h"
 #include "base/utf8.h"
+#include "collect/expo_inside.h"
 
 /* What a byte may be part of. */
 enum { NAME = 1, NAME_START = 2, LABEL = 4, LABEL_START = 8, PLAIN = 16, HIGH = 32 };
@@ -46,7 +46,7 @@ void expo_open(struct expo *x, const char *bytes, size_t len, enum expo_format f
 
 /* ---- faults ---- */
 
-static enum expo_event fault(struct expo *x, const char *at, const char *reason)
+enum expo_event expo_fault_at(struct expo *x, const char *at, const char *reason)
 {
     x->fault.line = x->line;
     x->fault.col = (uint32_t)(at - x->line_start) + 1;
@@ -56,21 +56,11 @@ static enum expo_event fault(struct expo *x, const char *at, const char *reason)
     return EXPO_BROKEN;
 }
 
-static enum expo_event over(struct expo *x, const char *at, const char *reason)
+enum expo_event expo_over(struct expo *x, const char *at, const char *reason)
 {
-    fault(x, at, reason);
+    expo_fault_at(x, at, reason);
     return EXPO_OVER_LIMIT;
 }
-
-static bool blank(const struct expo *x, const char *p) { return p < x->end && (*p == ' ' || *p == '\t'); }
-
-static const char *skip_blanks(const struct expo *x, const char *p)
-{
-    while (blank(x, p)) p++;
-    return p;
-}
-
-static bool line_end(const struct expo *x, const char *p) { return p >= x->end || *p == '\n'; }
 
 /* ---- quoted strings ---- */
 
@@ -106,8 +96,8 @@ static const char *read_quoted(const struct expo *x, const char *p, struct quote
 
 static enum expo_event quoted_fault(struct expo *x, const char *at)
 {
-    if (at < x->end && *at == '\\') return fault(x, at, "this escape means nothing: only \\\\, \\\" and \\n do");
-    return fault(x, at, "the quote that opened this text is not closed on its line");
+    if (at < x->end && *at == '\\') return expo_fault_at(x, at, "this escape means nothing: only \\\\, \\\" and \\n do");
+    return expo_fault_at(x, at, "the quote that opened this text is not closed on its line");
 }
 
 /* ---- labels ---- */
@@ -124,17 +114,17 @@ static uint32_t name_at(const struct expo *x, const char *p, int start, int rest
 /* The part after a label's name: ="value". Fills `l`. Returns the place behind it, NULL after a fault. */
 static const char *read_label_value(struct expo *x, const char *p, struct expo_label *l, enum expo_event *event)
 {
-    if (!x->strict || x->format == EXPO_TEXT) p = skip_blanks(x, p);
-    if (p >= x->end || *p != '=') { *event = fault(x, p, "'=' expected after the label's name"); return NULL; }
+    if (!x->strict || x->format == EXPO_TEXT) p = expo_skip_blanks(x, p);
+    if (p >= x->end || *p != '=') { *event = expo_fault_at(x, p, "'=' expected after the label's name"); return NULL; }
     p++;
-    if (!x->strict || x->format == EXPO_TEXT) p = skip_blanks(x, p);
-    if (p >= x->end || *p != '"') { *event = fault(x, p, "a label's value must stand in double quotes"); return NULL; }
+    if (!x->strict || x->format == EXPO_TEXT) p = expo_skip_blanks(x, p);
+    if (p >= x->end || *p != '"') { *event = expo_fault_at(x, p, "a label's value must stand in double quotes"); return NULL; }
     struct quoted q;
     const char *at;
     const char *close = read_quoted(x, p + 1, &q, &at);
     if (!close) { *event = quoted_fault(x, at); return NULL; }
-    if (q.len > x->limits.value_bytes) { *event = over(x, p, "a label's value is over the limit"); return NULL; }
-    if (q.high && !utf8_valid(q.text, q.len)) { *event = fault(x, p, "a label's value is not UTF-8"); return NULL; }
+    if (q.len > x->limits.value_bytes) { *event = expo_over(x, p, "a label's value is over the limit"); return NULL; }
+    if (q.high && !utf8_valid(q.text, q.len)) { *event = expo_fault_at(x, p, "a label's value is not UTF-8"); return NULL; }
     if (q.nul) x->sample.clean = false;
     l->value = q.text;
     l->value_len = q.len;
@@ -150,17 +140,17 @@ static const char *read_quoted_word(struct expo *x, const char *p, struct expo_l
     const char *at;
     const char *close = read_quoted(x, p + 1, &q, &at);
     if (!close) { *event = quoted_fault(x, at); return NULL; }
-    if (q.len == 0) { *event = fault(x, p, "a name must not be empty"); return NULL; }
-    if (q.len > x->limits.name_bytes) { *event = over(x, p, "a name is over the limit"); return NULL; }
-    if (q.high && !utf8_valid(q.text, q.len)) { *event = fault(x, p, "a name is not UTF-8"); return NULL; }
+    if (q.len == 0) { *event = expo_fault_at(x, p, "a name must not be empty"); return NULL; }
+    if (q.len > x->limits.name_bytes) { *event = expo_over(x, p, "a name is over the limit"); return NULL; }
+    if (q.high && !utf8_valid(q.text, q.len)) { *event = expo_fault_at(x, p, "a name is not UTF-8"); return NULL; }
     if (q.nul) x->sample.clean = false;
-    const char *after = skip_blanks(x, close + 1);
+    const char *after = expo_skip_blanks(x, close + 1);
     *is_name = after < x->end && (*after == ',' || *after == '}');
     if (!*is_name) {
         *l = (struct expo_label){.name = q.text, .name_len = q.len, .name_escaped = q.escaped};
         return close + 1;
     }
-    if (x->sample.name) { *event = fault(x, p, "the metric has two names"); return NULL; }
+    if (x->sample.name) { *event = expo_fault_at(x, p, "the metric has two names"); return NULL; }
     x->sample.name = q.text;
     x->sample.name_len = q.len;
     x->sample.name_escaped = q.escaped;
@@ -170,7 +160,7 @@ static const char *read_quoted_word(struct expo *x, const char *p, struct expo_l
 /* One label (or quoted metric name) at p. Returns the place behind it, NULL after a fault. */
 static const char *read_label(struct expo *x, const char *p, uint32_t *n, enum expo_event *event)
 {
-    if (*n >= x->limits.labels) { *event = over(x, p, "a sample has more labels than the limit"); return NULL; }
+    if (*n >= x->limits.labels) { *event = expo_over(x, p, "a sample has more labels than the limit"); return NULL; }
     struct expo_label *l = &x->labels[*n];
     if (*p == '"') {
         bool is_name;
@@ -178,8 +168,8 @@ static const char *read_label(struct expo *x, const char *p, uint32_t *n, enum e
         if (!p || is_name) return p;
     } else {
         uint32_t len = name_at(x, p, LABEL_START, LABEL);
-        if (len == 0) { *event = fault(x, p, "a label's name expected"); return NULL; }
-        if (len > x->limits.name_bytes) { *event = over(x, p, "a label's name is over the limit"); return NULL; }
+        if (len == 0) { *event = expo_fault_at(x, p, "a label's name expected"); return NULL; }
+        if (len > x->limits.name_bytes) { *event = expo_over(x, p, "a label's name is over the limit"); return NULL; }
         l->name = p;
         l->name_len = len;
         l->name_escaped = false;
@@ -201,181 +191,28 @@ static bool label_repeats(const struct expo_label *labels, uint32_t n)
 }
 
 /* p stands behind '{'. Returns the place behind '}', NULL after a fault. */
-static const char *read_labels(struct expo *x, const char *p, uint32_t *ret_n, enum expo_event *event)
+const char *expo_labels(struct expo *x, const char *p, uint32_t *ret_n, enum expo_event *event)
 {
     const char *open = p;
     bool loose = !x->strict || x->format == EXPO_TEXT;
     uint32_t n = 0;
     for (;;) {
-        if (loose) p = skip_blanks(x, p);
-        if (p >= x->end) { *event = fault(x, p, "the braces are not closed"); return NULL; }
+        if (loose) p = expo_skip_blanks(x, p);
+        if (p >= x->end) { *event = expo_fault_at(x, p, "the braces are not closed"); return NULL; }
         /* A comma before the brace is allowed in text pages (TorchServe prints one). */
         if (*p == '}' && (n == 0 || loose)) break;
         if (!(p = read_label(x, p, &n, event))) return NULL;
-        if (loose) p = skip_blanks(x, p);
+        if (loose) p = expo_skip_blanks(x, p);
         if (p < x->end && *p == '}') break;
-        if (p >= x->end || *p != ',') { *event = fault(x, p, "',' or '}' expected after a label"); return NULL; }
+        if (p >= x->end || *p != ',') { *event = expo_fault_at(x, p, "',' or '}' expected after a label"); return NULL; }
         p++;
     }
-    if (label_repeats(x->labels, n)) { *event = fault(x, open, "a label stands twice in one series"); return NULL; }
+    if (label_repeats(x->labels, n)) { *event = expo_fault_at(x, open, "a label stands twice in one series"); return NULL; }
     *ret_n = n;
     return p + 1;
 }
 
-/* ---- value, time, exemplar ---- */
-
-static const double power_of_ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
-
-/* Plain decimals of at most 2^53: one multiplication or division by an exact power of ten is correctly rounded.
- * Returns the bytes read, 0: ask num_parse. */
-static size_t number_fast(const char *s, const char *end, double *ret)
-{
-    const char *p = s;
-    bool minus = p < end && *p == '-';
-    if (minus) p++;
-    uint64_t m = 0;
-    const char *first = p;
-    while (p < end && is_digit(*p)) m = m * 10 + (uint64_t)(*p++ - '0');
-    size_t digits = (size_t)(p - first);
-    size_t after = 0;
-    if (p < end && *p == '.') {
-        const char *point = ++p;
-        while (p < end && is_digit(*p)) m = m * 10 + (uint64_t)(*p++ - '0');
-        after = (size_t)(p - point);
-        digits += after;
-    }
-    if (digits == 0 || digits > 18 || m > (UINT64_C(1) << 53)) return 0;
-    if (p < end && *p != ' ' && *p != '\n') return 0;
-    double v = (double)m;
-    if (after) v /= power_of_ten[after];
-    *ret = minus ? -v : v;
-    return (size_t)(p - s);
-}
-
-static size_t number(const char *p, const char *end, double *ret)
-{
-    size_t n = number_fast(p, end, ret);
-    if (n) return n;
-    size_t len = (size_t)(end - p);
-    return num_parse(p, len > 400 ? 400 : len, ret);
-}
-
-/* Between two parts of a line: one space in strict OpenMetrics, else blanks. NULL: none there. */
-static const char *gap(const struct expo *x, const char *p)
-{
-    if (!blank(x, p)) return NULL;
-    if (x->strict && x->format == EXPO_OPENMETRICS) return *p == ' ' ? p + 1 : NULL;
-    return skip_blanks(x, p);
-}
-
-/* true: p is where a value or time may end. */
-static bool part_ends(const struct expo *x, const char *p)
-{
-    return line_end(x, p) || *p == ' ' || *p == '\t' || (*p == '\r' && !x->strict);
-}
-
-static bool time_from(const struct expo *x, const char *p, const char *end, double v, int64_t *ret)
-{
-    if (x->format == EXPO_TEXT) return num_parse_i64(p, (size_t)(end - p), ret);
-    if (!(v > -9e12 && v < 9e12)) return false;
-    double ms = v * 1000.0;
-    *ret = (int64_t)(ms < 0 ? ms - 0.5 : ms + 0.5);
-    return true;
-}
-
-static const char *read_time(struct expo *x, const char *p, int64_t *ret, enum expo_event *event)
-{
-    double v = 0;
-    size_t n = number(p, x->end, &v);
-    if (n == 0 || !part_ends(x, p + n) || !time_from(x, p, p + n, v, ret)) {
-        *event = fault(x, p, x->format == EXPO_TEXT ? "the time must be whole milliseconds"
-                                                    : "the time must be a number of seconds");
-        return NULL;
-    }
-    return p + n;
-}
-
-static uint32_t code_points(const char *s, uint32_t len, bool escaped)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < len; i++) {
-        if (escaped && s[i] == '\\' && i + 1 < len) i++;
-        if (((uint8_t)s[i] & 0xc0) != 0x80) n++;
-    }
-    return n;
-}
-
-/* p stands on '#'. An exemplar never reaches the sample store; it is read so that a bad one is found.
- * x->labels is used for its labels, so the sample's own labels are set aside first by the caller if needed. */
-static const char *read_exemplar(struct expo *x, const char *p, enum expo_event *event)
-{
-    const char *at = p;
-    p++;
-    const char *q = gap(x, p);
-    if (!q || q >= x->end || *q != '{') { *event = fault(x, at, "an exemplar reads '# {labels} value'"); return NULL; }
-    struct expo_label keep[EXPO_LABELS_MAX];
-    uint32_t own = x->sample.label_count, n = 0;
-    memcpy(keep, x->labels, own * sizeof keep[0]);
-    p = read_labels(x, q + 1, &n, event);
-    if (p) {
-        for (uint32_t i = 0; i < n; i++)
-            x->sample.exemplar_chars += code_points(x->labels[i].name, x->labels[i].name_len, x->labels[i].name_escaped) +
-                                        code_points(x->labels[i].value, x->labels[i].value_len, x->labels[i].value_escaped);
-    }
-    memcpy(x->labels, keep, own * sizeof keep[0]);
-    if (!p) return NULL;
-    q = gap(x, p);
-    double v;
-    size_t len = q ? number(q, x->end, &v) : 0;
-    if (len == 0 || !part_ends(x, q + len)) { *event = fault(x, p, "an exemplar needs a value"); return NULL; }
-    p = q + len;
-    if (!line_end(x, p) && (q = gap(x, p)) != NULL && !line_end(x, q) && *q != '\r') {
-        int64_t t;
-        if (!(p = read_time(x, q, &t, event))) return NULL;
-    }
-    x->sample.has_exemplar = true;
-    return p;
-}
-
-/* The line from the value on. p stands behind the series. */
-static enum expo_event read_tail(struct expo *x, const char *p)
-{
-    struct expo_sample *s = &x->sample;
-    const char *q = gap(x, p);
-    if (!q) return fault(x, p, "a space and a value expected after the series");
-    size_t n = number(q, x->end, &s->value);
-    if (n == 0 || !part_ends(x, q + n)) return fault(x, q, line_end(x, q) ? "the value is missing" : "not a number");
-    s->value_text = q;
-    s->value_len = (uint32_t)n;
-    s->has_time = s->has_exemplar = false;
-    s->exemplar_chars = 0;
-    p = q + n;
-    if (!line_end(x, p)) {
-        enum expo_event event = EXPO_BROKEN;
-        q = gap(x, p);
-        if (q && !line_end(x, q) && *q != '#' && *q != '\r') {
-            if (!(p = read_time(x, q, &s->time_ms, &event))) return event;
-            s->has_time = true;
-            q = gap(x, p);
-        }
-        if (q && q < x->end && *q == '#') {
-            if (!(p = read_exemplar(x, q, &event))) return event;
-            q = gap(x, p);
-        }
-        if (q && x->strict && x->format == EXPO_OPENMETRICS) return fault(x, p, "a space at the end of the line");
-        if (q) p = q;
-        if (p < x->end && *p == '\r' && !x->strict) p++;
-        if (!line_end(x, p)) return fault(x, p, "something stands behind the sample");
-    }
-    if ((size_t)(p - x->line_start) > x->limits.line_bytes) return over(x, x->line_start, "a line is over the limit");
-    x->p = p < x->end ? p + 1 : x->end;
-    return EXPO_SAMPLE;
-}
-
-static enum expo_event read_sample(struct expo *x)
+enum expo_event expo_sample(struct expo *x)
 {
     struct expo_sample *s = &x->sample;
     const char *p = x->p;
@@ -386,30 +223,30 @@ static enum expo_event read_sample(struct expo *x)
     s->name_escaped = false;
     s->clean = true;
     s->label_count = 0;
-    if (s->name_len > x->limits.name_bytes) return over(x, p, "a metric's name is over the limit");
+    if (s->name_len > x->limits.name_bytes) return expo_over(x, p, "a metric's name is over the limit");
     if (s->name_len) {
         s->name = p;
         x->fault.name = p;
         x->fault.name_len = s->name_len;
         p += s->name_len;
     } else if (*p != '{') {
-        return fault(x, p, "a metric's name expected");
+        return expo_fault_at(x, p, "a metric's name expected");
     }
     /* Text pages may have blanks between name and brace. */
-    const char *brace = x->strict && x->format == EXPO_OPENMETRICS ? p : skip_blanks(x, p);
+    const char *brace = x->strict && x->format == EXPO_OPENMETRICS ? p : expo_skip_blanks(x, p);
     if (brace < x->end && *brace == '{') {
         enum expo_event event = EXPO_BROKEN;
         uint32_t n = 0;
-        p = read_labels(x, brace + 1, &n, &event);
+        p = expo_labels(x, brace + 1, &n, &event);
         if (!p) return event;
         s->label_count = n;
     }
-    if (!s->name) return fault(x, s->series, "the metric has no name");
+    if (!s->name) return expo_fault_at(x, s->series, "the metric has no name");
     x->fault.name = s->name;
     x->fault.name_len = s->name_len;
     x->fault.labels_read = true;
     s->series_len = (uint32_t)(p - s->series);
-    return read_tail(x, p);
+    return expo_tail(x, p);
 }
 
 /* ---- lines ---- */
@@ -431,7 +268,7 @@ static bool begin_line(struct expo *x)
     if (x->p >= x->end) return false;
     x->line++;
     x->line_start = x->p;
-    if (!x->strict || x->format == EXPO_TEXT) x->p = skip_blanks(x, x->p);
+    if (!x->strict || x->format == EXPO_TEXT) x->p = expo_skip_blanks(x, x->p);
     return true;
 }
 
@@ -439,7 +276,7 @@ static bool is_eof_line(const struct expo *x)
 {
     if (!starts(x, x->p, "# EOF", 5)) return false;
     const char *p = x->p + 5;
-    return line_end(x, p) || (!x->strict && *p == '\r');
+    return expo_line_end(x, p) || (!x->strict && *p == '\r');
 }
 
 bool expo_to_sample(struct expo *x)
@@ -458,10 +295,10 @@ enum expo_event expo_expect(struct expo *x, const char *series, uint32_t len)
     char next = x->p[len];
     if (next != ' ' && next != '\t') return EXPO_END;
     /* "name {" would make a longer series of it. */
-    if (series[len - 1] != '}' && *skip_blanks(x, x->p + len) == '{') return EXPO_END;
+    if (series[len - 1] != '}' && *expo_skip_blanks(x, x->p + len) == '{') return EXPO_END;
     x->sample.series = x->p;
     x->sample.series_len = len;
-    return read_tail(x, x->p + len);
+    return expo_tail(x, x->p + len);
 }
 
 /* "# TYPE name text" with x->p on '#'. Comments that are none of the three are skipped: EXPO_END. */
@@ -489,11 +326,11 @@ static enum expo_event read_meta(struct expo *x)
 
 enum expo_event expo_next(struct expo *x)
 {
-    if (!x->want_meta) return expo_to_sample(x) ? read_sample(x) : EXPO_END;
+    if (!x->want_meta) return expo_to_sample(x) ? expo_sample(x) : EXPO_END;
     while (begin_line(x)) {
         if (x->p >= x->end) break;
         if (*x->p == '\n') { x->p++; continue; }
-        if (*x->p != '#') return read_sample(x);
+        if (*x->p != '#') return expo_sample(x);
         x->eof_seen = is_eof_line(x);
         if (read_meta(x) == EXPO_META) return EXPO_META;
     }

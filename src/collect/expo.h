@@ -87,6 +87,8 @@ void expo_open(struct expo *x, const char *bytes, size_t len, enum expo_format f
 enum expo_event expo_next(struct expo *x);
 /* Moves to the next line that should be a sample, over blank lines and comments. false: nothing is left. */
 bool expo_to_sample(struct expo *x);
+/* Reads the line at hand. Call after expo_to_sample. */
+enum expo_event expo_sample(struct expo *x);
 /* When the line at hand starts with exactly this series text: reads its value and time into x->sample, labels
  * untouched, and returns EXPO_SAMPLE or EXPO_BROKEN. Else EXPO_END, and nothing moved. For pages whose lines come in the same order
  * as last time this saves all parsing of names and labels. Call after expo_to_sample. */
