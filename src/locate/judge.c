@@ -4,20 +4,22 @@
 #include "expr/expr.h"
 #include "locate/row.h"
 
-const struct candidate_def *locate_candidate_left(const struct cause_def *c, uint16_t cause, const struct excluded_list *l)
-{
-    for (uint16_t i = 0; i < c->try_count; i++) {
-        const struct candidate_def *t = &c->tries[i];
-        if (!l || !excluded_has(l, cause, t->knob, t->direction)) return t;
-    }
-    return NULL;
-}
-
 bool locate_is_advice(const struct cause_def *c)
 {
     for (uint16_t i = 0; i < c->try_count; i++)
         if (c->tries[i].knob != NO_INDEX) return false;
     return true;
+}
+
+const struct candidate_def *locate_candidate_left(const struct cause_def *c, uint16_t cause, const struct excluded_list *l)
+{
+    bool words = locate_is_advice(c);
+    for (uint16_t i = 0; i < c->try_count; i++) {
+        const struct candidate_def *t = &c->tries[i];
+        if (!words && t->knob == NO_INDEX) continue;
+        if (!l || !excluded_has(l, cause, t->knob, t->direction)) return t;
+    }
+    return NULL;
 }
 
 /* How much a wrong first step could break: words break nothing; then the tier, then the way it is applied. */

@@ -111,6 +111,8 @@ static void exclusion_moves_on(void **state)
     excluded_add(&b->excluded, 1, REPLICAS, DIR_UP);     /* and another cause's */
     assert_ranked(b, "compute-bound:chosen recent-release:false upstream-data:false host-or-io-bound:false");
     excluded_add(&b->excluded, 0, REPLICAS, DIR_UP);
+    b->causes[0].tries[2] = (struct candidate_def){.knob = NO_INDEX, .advice = "ask somebody"};   /* words do not keep it */
+    b->causes[0].try_count = 3;
     assert_ranked(b, "compute-bound:excluded recent-release:false upstream-data:false host-or-io-bound:false");
     assert_true(b->list.items[0].all_tried);
     bench_free(b);

@@ -17,7 +17,8 @@ struct locate_row {
 /* Fills all but `group`. `e` holds age(deploy) as it was at the onset. */
 void locate_judge(const struct service_def *s, const struct evidence *e, const struct locate_context *ctx, uint16_t cause,
                   struct locate_row *ret);
-/* First candidate that is not excluded; NULL: none left. */
+/* First candidate that is not excluded; NULL: none left. Advice counts only where a cause has nothing else: beside knobs it is
+ * what a person is told once they are used up. */
 const struct candidate_def *locate_candidate_left(const struct cause_def *c, uint16_t cause, const struct excluded_list *l);
 bool locate_is_advice(const struct cause_def *c);
 
