@@ -60,8 +60,8 @@ struct standing {
     bool breaker;
     struct span cause_age;                      /* since the incident opened, for the five minutes */
     double reference_margin;                    /* (value - reference) / |reference| of the driving symptom, > 0 worse; NaN
-                                                   unknown. Reference: what the rule compares with (the baseline 38.1), not the
-                                                   limit made of it (1.15 * 38.1) */
+                                                   unknown. expr_reference gives both: what the rule compares with (the
+                                                   baseline 38.1), not the limit made of it (1.15 * 38.1) */
     bool slo_symptom;
     uint16_t symptom;                           /* driving */
     const struct excluded_list *excluded;
