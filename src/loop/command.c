@@ -99,7 +99,8 @@ static const char *refused_early(const struct loop *l, const struct service_loop
     (void)l;
     if (!s->folded) return "the daemon is still reading its log; try again in a moment";
     if ((c->verb == COMMAND_APPROVE || c->verb == COMMAND_REJECT) && !request_matches(s, c)) {
-        return s->control.request.present ? "the request that waits is another one; look at it again" : "no request waits for a person";
+        return s->control.request.present ? "the request that waits is another one; look at it again"
+                                          : "no request waits for a person";
     }
     return NULL;
 }
@@ -107,7 +108,8 @@ static const char *refused_early(const struct loop *l, const struct service_loop
 void command_take(struct loop *l, struct service_loop *s, const struct command *c)
 {
     if (c->role < role_needed(c->verb)) {
-        command_reply(l, c->id, STATUS_DENIED, c->verb == COMMAND_RESUME ? "only an admin lifts a halt" : "the role operator is needed", "role");
+        command_reply(l, c->id, STATUS_DENIED,
+                      c->verb == COMMAND_RESUME ? "only an admin lifts a halt" : "the role operator is needed", "role");
         return;
     }
     const char *why = refused_early(l, s, c);
@@ -126,7 +128,8 @@ void command_take(struct loop *l, struct service_loop *s, const struct command *
     if (s->reads_out == 0) command_run_waiting(l, s);
 }
 
-/* loop.md section 2: an approval overrides PERSON gates, and cooling, protected, interval, change-window if the request names them. */
+/* loop.md section 2: an approval overrides PERSON gates, and cooling, protected, interval, change-window if the request
+ * names them. */
 static void remeasure(struct loop *l, struct service_loop *s, struct control_event *e)
 {
     const uint32_t overridden = DECIDE_OVERRIDABLE;

@@ -56,10 +56,12 @@ static void note_words(struct loop *l, struct service_loop *s, const struct cont
 {
     if (o->notes & CN_BLIND && !s->blind_told) {
         s->blind_told = true;
-        notice(l, s, NOTICE_WARN, "blind", "the symptom has been unknown for more than 10 minutes: check the scrape of this service");
+        notice(l, s, NOTICE_WARN, "blind",
+               "the symptom has been unknown for more than 10 minutes: check the scrape of this service");
     }
     if (o->notes & CN_RENOTIFY) {
-        notice(l, s, NOTICE_PAGE, "still waiting for a person", "the incident is still with a person: trimtab explain shows what was ruled out");
+        notice(l, s, NOTICE_PAGE, "still waiting for a person",
+               "the incident is still with a person: trimtab explain shows what was ruled out");
     }
 }
 
@@ -80,7 +82,8 @@ static void tell_command(struct loop *l, const struct control_output *o, const s
 {
     if (!by || by->id == 0) return;
     if (o->reply == REPLY_REFUSED) {
-        command_reply(l, by->id, STATUS_STATE, o->refused ? o->refused : reason_sentence(o->why_refused), reason_code(o->why_refused));
+        command_reply(l, by->id, STATUS_STATE, o->refused ? o->refused : reason_sentence(o->why_refused),
+                      reason_code(o->why_refused));
     } else if (o->reply == REPLY_DONE) {
         command_reply(l, by->id, STATUS_OK, "done", "");
     }

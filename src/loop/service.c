@@ -139,7 +139,8 @@ bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uin
     if (!lay_out(s)) return false;
     if (!same) {
         control_init(&s->control, &s->control_policy, l->now);
-        for (unsigned k = 0; k < CONTROL_KNOBS; k++) s->knobs[k] = (struct knob_state){.first_seen = INSTANT_NONE, .last_at = INSTANT_NONE, .changed = INSTANT_NONE};
+        for (unsigned k = 0; k < CONTROL_KNOBS; k++)
+            s->knobs[k] = (struct knob_state){.first_seen = INSTANT_NONE, .last_at = INSTANT_NONE, .changed = INSTANT_NONE};
         loop_effect(l, EFFECT_FOLD, index);
     } else {
         struct control_event e = {.kind = CE_POLICY, .now = l->now, .knob = NO_KNOB};

@@ -83,7 +83,7 @@ struct service_loop {
     bool folded, warm;
     struct instant saved_at;
     struct instant first_tick;
-    struct instant last_seen;         /* last full tick while not halted: how long nobody watched; NONE: a halt made the window void */
+    struct instant last_seen;         /* last full tick while not halted: how long nobody watched; NONE: a halt voided it */
     bool outage, outage_told, blind_told;
     struct instant error_since;       /* error ratio over 50 % since then */
     char model_version[64];

@@ -257,7 +257,8 @@ static void sweep_values(struct service_loop *s)
     intern_mark(&s->intern, q->to);
     for (unsigned k = 0; k < s->def->knob_count; k++) {
         const struct control_knob *c = &s->control.knobs[k];
-        const uint16_t ids[] = {c->believed, c->believed_version, c->slot.old, c->slot.new_, c->slot.version, s->knobs[k].last.version};
+        const uint16_t ids[] = {c->believed, c->believed_version, c->slot.old, c->slot.new_, c->slot.version,
+                                s->knobs[k].last.version};
         for (unsigned i = 0; i < ARRAY_LEN(ids); i++) intern_mark(&s->intern, ids[i]);
         for (unsigned i = 0; i < s->knobs[k].last.n; i++) intern_mark(&s->intern, s->knobs[k].last.values[i]);
     }
