@@ -6,22 +6,22 @@
 #include "base/check.h"
 #include "locate/row.h"
 
-/* age(deploy) is evaluated at the onset and sticks: later it would grow over 30 minutes in the middle of a release incident,
- * or drop to zero when somebody mends the service with a new version. */
-static double onset_age(double age_s, const struct locate_context *ctx)
+/* age(deploy) is that of the onset and sticks: a release incident stays one however long it lasts, and a version deployed in
+ * the middle of another incident, say the one that mends it, does not make it one. */
+static double sticky_age(double age_s, bool release_incident)
 {
-    double limit = span_seconds(LOCATE_RELEASE_AGE), then = age_s - span_seconds(ctx->incident_age);
-    if (!ctx->release_incident) return isnan(then) ? then : then < limit ? limit : then;
-    if (isnan(then) || then < 0) return 0;
-    return then < limit ? then : limit - 1;
+    double limit = span_seconds(LOCATE_RELEASE_AGE);
+    if (!release_incident) return age_s < limit ? limit : age_s;
+    if (isnan(age_s)) return 0;
+    return age_s < limit ? age_s : limit - 1;
 }
 
-static void date_back(struct evidence *e, const struct locate_context *ctx)
+static void hold_deploy_age(struct evidence *e, bool release_incident)
 {
     int at = needs_find(e->needs, (struct need){.fn = FN_AGE, .subject = AGE_DEPLOY});
     if (at < 0) return;
     struct datum *d = &e->items[at];
-    d->value = onset_age(d->why == WHY_KNOWN ? d->value : NAN, ctx);
+    d->value = sticky_age(d->why == WHY_KNOWN ? d->value : NAN, release_incident);
     if (!isnan(d->value)) d->why = WHY_KNOWN;
 }
 
@@ -122,7 +122,7 @@ void locate_rank(const struct service_def *s, const struct evidence *e, const st
     CHECK(e->needs->n <= NEEDS_MAX);
     if (e->needs->n) memcpy(items, e->items, e->needs->n * sizeof items[0]);
     then.items = items;
-    date_back(&then, ctx);
+    hold_deploy_age(&then, ctx->release_incident);
     unsigned n = collect(s, &then, ctx, rows);
     let_promoted_pass(rows, n);
     sort(rows, n);

@@ -18,7 +18,7 @@ struct locate_context {
     uint16_t symptom;                       /* that drives the incident */
     const struct excluded_list *excluded;   /* NULL: none */
     bool release_incident;                  /* age(deploy) < 30 m at ONSET: sticks */
-    struct span incident_age;               /* since opened: dates age(deploy) back to the onset */
+    struct span incident_age;               /* since opened */
     bool outage;
 };
 /* Fills `out` with the causes of the driving symptom and of any symptom, ranked, at most CAUSES_MAX; at most one is CHOSEN: the

@@ -14,7 +14,7 @@ struct locate_row {
     int blast;                   /* of the first candidate left */
 };
 
-/* Fills all but `group`. `e` holds age(deploy) as it was at the onset. */
+/* Fills all but `group`. `e` holds age(deploy) on the side of the limit where the onset was. */
 void locate_judge(const struct service_def *s, const struct evidence *e, const struct locate_context *ctx, uint16_t cause,
                   struct locate_row *ret);
 /* First candidate that is not excluded; NULL: none left. Advice counts only where a cause has nothing else: beside knobs it is
