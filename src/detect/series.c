@@ -48,7 +48,7 @@ void series_init(struct series *s)
     s->slot_now = s->slot_first = s->anchor_at = s->prof_no = INT64_MIN;
     s->origin_wall = INT64_MIN;
     s->value = s->x = s->base = s->scale = s->scale_before = NAN;
-    s->z = s->r_mean = s->b_median = s->b_scale = NAN;
+    s->z = s->r_mean = s->b_median = s->b_scale = s->b_rest = s->b_half_sd = NAN;
     s->score = s->score_raw = s->score_limit = NAN;
     s->profile = s->drift = s->week_ago = s->drift_day = s->drift_anchor = s->origin = s->anchor = NAN;
     s->why_point = s->why_x = WHY_MISSING;
@@ -161,7 +161,7 @@ static void shift_tick(struct series *s, const struct track *t, enum learn learn
 {
     s->scale_before = s->scale;
     if (learn == LEARN_NO || isnan(s->x)) return;
-    double median, scale = spike_scale(s, t, true, &median);
+    double scale = spike_limited_scale(s);
     if (!isnan(scale)) s->scale = scale;
     if (s->learned < SERIES_WARM) {
         s->learned++;

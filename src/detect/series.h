@@ -71,7 +71,7 @@ struct series {
     double base, scale, scale_before, pending;
     uint64_t learned;
     /* spike */
-    double z, r_mean, b_median, b_scale, requests;
+    double z, r_mean, b_median, b_scale, b_rest, b_half_sd, requests;
     /* score */
     double slow, fast, spread, slow_pending, score, score_raw, score_limit, log_unit;
     uint64_t score_n;
@@ -128,7 +128,7 @@ void blocks_mark(struct series *s, const struct track *t, int64_t from, int64_t 
 void spike_closed(struct series *s, const struct track *t);        /* a block was just closed */
 void spike_rebuild(struct series *s, const struct track *t, uint64_t end);
 void spike_eval(struct series *s, const struct track *t);
-double spike_scale(const struct series *s, const struct track *t, bool limited, double *ret_median);
+double spike_limited_scale(const struct series *s);
 static inline uint64_t spike_end(const struct series *s)           /* B ends before this block */
 {
     return s->blocks > s->lead ? s->blocks - s->lead : 0;

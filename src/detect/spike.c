@@ -130,15 +130,12 @@ static double sorted_sd(const float *x, uint32_t n, double m)
     return var > 0 ? sqrt(var) : 0;
 }
 
-/* The scale of B with all floors. `limited`: the sd counts at most twice the rest, so that one wild block in B
- * does not open the clip that keeps wild samples out of the baseline. NaN when B is empty. */
-double spike_scale(const struct series *s, const struct track *t, bool limited, double *ret_median)
+/* Median, scale and half sd of B with all floors; NaN when B is empty. */
+static void b_eval(struct series *s, const struct track *t)
 {
     uint32_t n = s->b_known;
-    if (n == 0) {
-        *ret_median = NAN;
-        return NAN;
-    }
+    s->b_median = s->b_rest = s->b_half_sd = NAN;
+    if (n == 0) return;
     const float *x = s->b_sorted;
     double m = sorted_median(x, n), scale = 0, half_sd = 0;
     if (x[0] != x[n - 1]) {
@@ -151,10 +148,17 @@ double spike_scale(const struct series *s, const struct track *t, bool limited, 
         double noise = stats_p99_noise(s->requests) * fabs(m);
         if (noise > floor) floor = noise;
     }
-    if (floor > scale) scale = floor;
-    if (limited && half_sd > 2 * scale) half_sd = 2 * scale;
-    *ret_median = m;
-    return half_sd > scale ? half_sd : scale;
+    s->b_median = m;
+    s->b_rest = floor > scale ? floor : scale;
+    s->b_half_sd = half_sd;
+}
+
+/* The scale for learning: here the sd counts at most twice the rest, so that one wild block in B does not open the
+ * clip that keeps wild samples out of the baseline. NaN when B is empty. */
+double spike_limited_scale(const struct series *s)
+{
+    double half_sd = s->b_half_sd > 2 * s->b_rest ? 2 * s->b_rest : s->b_half_sd;
+    return half_sd > s->b_rest ? half_sd : s->b_rest;
 }
 
 static double r_mean(const struct series *s, uint32_t r, uint32_t *ret_known)
@@ -177,7 +181,8 @@ void spike_eval(struct series *s, const struct track *t)
     uint32_t known, r = s->lead;
     s->z = NAN;
     s->r_mean = r_mean(s, r, &known);
-    s->b_scale = spike_scale(s, t, false, &s->b_median);
+    b_eval(s, t);
+    s->b_scale = s->b_half_sd > s->b_rest ? s->b_half_sd : s->b_rest;
     if (s->why_x == WHY_LOW_TRAFFIC) {
         s->why_z = WHY_LOW_TRAFFIC;
         return;

@@ -15,7 +15,7 @@
 /* All scalars of a series by width, in the order of the bytes. */
 #define F64_FIELDS(X)                                                                                        \
     X(value) X(x) X(acc_sum) X(acc_n_sum) X(base) X(scale) X(scale_before) X(pending) X(z) X(r_mean)         \
-    X(b_median) X(b_scale) X(requests) X(slow) X(fast) X(spread) X(slow_pending) X(score) X(score_raw)       \
+    X(b_median) X(b_scale) X(b_rest) X(b_half_sd) X(requests) X(slow) X(fast) X(spread) X(slow_pending) X(score) X(score_raw)       \
     X(score_limit) X(log_unit) X(season_sum) X(profile) X(drift) X(week_ago) X(drift_day) X(drift_anchor)    \
     X(origin) X(anchor)
 #define I64_FIELDS(X)                                                                                        \
@@ -275,7 +275,7 @@ static bool load_state(struct detect_state *st, const struct detect *d, struct r
 static void forget_instants(struct series *s)
 {
     s->last_at = s->value_at = s->first_at = s->last_tick = INT64_MIN;
-    s->value = s->x = s->z = s->r_mean = s->b_median = s->b_scale = NAN;
+    s->value = s->x = s->z = s->r_mean = s->b_median = s->b_scale = s->b_rest = s->b_half_sd = NAN;
     s->blocks = s->points = s->b_from = s->b_to = 0;
     s->b_known = s->b_count = s->acc_points = s->acc_known = s->acc_n_count = s->block_tick = s->quiet = s->n_unknown = 0;
     s->acc_sum = s->acc_n_sum = s->pending = s->slow_pending = 0;
