@@ -8,16 +8,16 @@
 
 #include "stats/elem.h"
 
-#define SPREAD_FLOOR 0.05      /* of the level */
+#define SPREAD_FLOOR 0.05      /* of the level; half of it on the log scale, whose slope at the level is one half */
 #define LIMIT_QUANTILE 0.995
 #define LIMIT_MARGIN 1.15
-#define LIMIT_MIN 3.0          /* spreads: a series that never moved may still move this far */
+#define LIMIT_MIN 2.0          /* spreads, so 10 % of the level: a series that never moved may still move this far */
 #define SEASON_DAYS 10         /* memory of the day slots */
 #define HIST_GENERATION_DAYS 7
 
 static double clip(double v, double limit) { return v > limit ? limit : v < -limit ? -limit : v; }
 
-/* Straight near zero, logarithmic far from it; the bend is at a tenth of the level seen while warming. */
+/* Straight near zero, logarithmic far from it; the bend is at the level seen while warming. */
 static double transform(const struct series *s, const struct track *t, double x)
 {
     if (!t->log_scale) return x;
@@ -86,7 +86,7 @@ void score_commit(struct series *s, const struct track *t)
 
 static void score_begin(struct series *s, const struct track *t)
 {
-    s->log_unit = 0.1 * fabs(s->base);
+    s->log_unit = fabs(s->base);
     if (s->log_unit < t->resolution) s->log_unit = t->resolution;
     if (!(s->log_unit > 0)) s->log_unit = 1;
     s->slow = transform(s, t, s->base);
@@ -95,7 +95,7 @@ static void score_begin(struct series *s, const struct track *t)
 
 static double spread_floor(const struct series *s, const struct track *t, double level)
 {
-    if (t->log_scale) return SPREAD_FLOOR;
+    if (t->log_scale) return SPREAD_FLOOR / 2;
     double floor = SPREAD_FLOOR * fabs(level);
     (void)s;
     return floor > t->resolution ? floor : t->resolution;

@@ -154,6 +154,7 @@ double hist_quantile(const struct score_hist *h, double q);
 
 /* Deviation of one view over its own limit in the signal's bad direction: 1 = at the limit. NaN unknown (views.c). */
 double series_view(const struct series *s, const struct track *t, enum fn fn, struct finding *f);
+enum series_state series_next_state(uint8_t *history, uint32_t *quiet, enum series_state was, bool any, bool lit);
 void series_state_tick(struct series *s, const struct track *t);
 
 static inline float to_float(double v)

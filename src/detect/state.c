@@ -15,9 +15,9 @@
 /* All scalars of a series by width, in the order of the bytes. */
 #define F64_FIELDS(X)                                                                                        \
     X(value) X(x) X(acc_sum) X(acc_n_sum) X(base) X(scale) X(scale_before) X(pending) X(z) X(r_mean)         \
-    X(b_median) X(b_scale) X(b_rest) X(b_half_sd) X(requests) X(slow) X(fast) X(spread) X(slow_pending) X(score) X(score_raw)       \
-    X(score_limit) X(log_unit) X(season_sum) X(profile) X(drift) X(week_ago) X(drift_day) X(drift_anchor)    \
-    X(origin) X(anchor)
+    X(b_median) X(b_scale) X(b_rest) X(b_half_sd) X(requests) X(slow) X(fast) X(spread) X(slow_pending)      \
+    X(score) X(score_raw) X(score_limit) X(log_unit) X(season_sum) X(profile) X(drift) X(week_ago)           \
+    X(drift_day) X(drift_anchor) X(origin) X(anchor)
 #define I64_FIELDS(X)                                                                                        \
     X(last_at) X(value_at) X(first_at) X(last_tick) X(slot_now) X(slot_first) X(anchor_at) X(prof_no)        \
     X(origin_wall)

@@ -76,21 +76,19 @@ static uint32_t views_at_limit(const struct series *s, const struct track *t)
     return n + (series_view(s, t, FN_DRIFT, NULL) >= 1 || series_view(s, t, FN_PROFILE, NULL) >= 1);
 }
 
-/* One view at its limit: suspect. Two on 2 of 3 known ticks: firing. 10 quiet known ticks end it. */
-static enum series_state next_state(struct series *s, uint32_t views)
+/* One view at its limit: suspect. Two (`lit`) on 2 of 3 known ticks: firing. 10 known ticks without end it. */
+enum series_state series_next_state(uint8_t *history, uint32_t *quiet, enum series_state was, bool any, bool lit)
 {
-    s->history = (uint8_t)((s->history << 1 | (views >= 2)) & 7);
-    bool open = s->history == 3 || s->history >= 5;       /* two of the three bits */
-    bool lit = s->state == SERIES_FIRING || s->state == SERIES_RECOVERING;
-    if (open) {
-        s->quiet = 0;
+    *history = (uint8_t)((*history << 1 | lit) & 7);
+    if (*history == 3 || *history >= 5) {                 /* two of the three bits */
+        *quiet = 0;
         return SERIES_FIRING;
     }
-    if (lit) {
-        s->quiet = views >= 2 ? 0 : s->quiet + 1;
-        if (s->quiet < QUIET_TICKS) return views >= 2 ? SERIES_FIRING : SERIES_RECOVERING;
+    if (was == SERIES_FIRING || was == SERIES_RECOVERING) {
+        *quiet = lit ? 0 : *quiet + 1;
+        if (*quiet < QUIET_TICKS) return lit ? SERIES_FIRING : SERIES_RECOVERING;
     }
-    return views ? SERIES_SUSPECT : SERIES_NORMAL;
+    return any ? SERIES_SUSPECT : SERIES_NORMAL;
 }
 
 void series_state_tick(struct series *s, const struct track *t)
@@ -103,7 +101,8 @@ void series_state_tick(struct series *s, const struct track *t)
     } else if (s->learned < SERIES_WARM) {
         s->state = SERIES_WARMING;
     } else {
-        s->state = next_state(s, views_at_limit(s, t));
+        uint32_t views = views_at_limit(s, t);
+        s->state = series_next_state(&s->history, &s->quiet, (enum series_state)s->state, views > 0, views > 1);
     }
     if (!isnan(s->x)) s->n_unknown = 0;
 }
