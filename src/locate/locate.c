@@ -56,37 +56,44 @@ static int compare(const struct locate_row *a, const struct locate_row *b)
     return a->result.cause - b->result.cause;
 }
 
-static void move(struct locate_row *rows, unsigned from, unsigned to)
-{
-    struct locate_row row = rows[from];
-    if (from < to) memmove(&rows[from], &rows[from + 1], (to - from) * sizeof row);
-    else memmove(&rows[to + 1], &rows[to], (from - to) * sizeof row);
-    rows[to] = row;
-}
-
 static void sort(struct locate_row *rows, unsigned n)
 {
     for (unsigned i = 1; i < n; i++) {
+        struct locate_row row = rows[i];
         unsigned to = i;
-        while (to > 0 && compare(&rows[i], &rows[to - 1]) < 0) to--;
-        move(rows, i, to);
+        for (; to > 0 && compare(&row, &rows[to - 1]) < 0; to--) rows[to] = rows[to - 1];
+        rows[to] = row;
     }
 }
 
-/* `rank: N` in the playbook: the N-th place, from 0, among the causes that are true or unknown; the release stays in front. */
+/* The row with the smallest `rank:` that has not been placed; n when there is none. */
+static unsigned next_ranked(const struct locate_row *rows, unsigned from, unsigned n, const bool placed[CAUSES_MAX])
+{
+    unsigned best = n;
+    for (unsigned i = from; i < n; i++)
+        if (rows[i].def->rank >= 0 && !placed[i] && (best == n || rows[i].def->rank < rows[best].def->rank)) best = i;
+    return best;
+}
+
+/* `rank: N` in the playbook: the N-th place, from 0, among the causes that are true or unknown; the release stays in front.
+ * The others fill the places between in their order. */
 static void place_ranked(struct locate_row *rows, unsigned n)
 {
+    struct locate_row sorted[CAUSES_MAX];
+    bool placed[CAUSES_MAX] = {false};
     unsigned first = 0, live = 0;
     while (live < n && rows[live].live) live++;
     while (first < live && rows[first].first) first++;
-    for (int rank = 0; rank < CAUSES_MAX; rank++) {
-        for (unsigned i = first; i < live; i++) {
-            if (rows[i].def->rank != rank) continue;
-            unsigned to = first + (unsigned)rank;
-            move(rows, i, to < live ? to : live - 1);
-            break;
-        }
+    unsigned other = first, ranked = next_ranked(rows, first, live, placed);
+    for (unsigned place = first; place < live; place++) {
+        while (other < live && rows[other].def->rank >= 0) other++;
+        bool due = ranked < live && (other == live || rows[ranked].def->rank <= (int)(place - first));
+        unsigned take = due ? ranked : other++;
+        placed[take] = true;
+        sorted[place] = rows[take];
+        if (due) ranked = next_ranked(rows, first, live, placed);
     }
+    memcpy(rows + first, sorted + first, (live - first) * sizeof *rows);
 }
 
 static enum cause_verdict verdict_of(const struct locate_row *row, bool *chosen)

@@ -267,7 +267,10 @@ static void rank_overrides(void **state)
     assert_ranked(b, "mine:chosen upstream-data:matched compute-bound:matched recent-release:false host-or-io-bound:false");
     b->causes[4].rank = 1;
     assert_ranked(b, "upstream-data:chosen mine:matched compute-bound:matched recent-release:false host-or-io-bound:false");
-    b->causes[4].rank = 99;
+    b->causes[0].rank = 1;   /* two want one place: in their own order */
+    assert_ranked(b, "upstream-data:chosen compute-bound:matched mine:matched recent-release:false host-or-io-bound:false");
+    b->causes[0].rank = -1;
+    b->causes[4].rank = 1000;
     b->causes[2].rank = 1;
     assert_ranked(b, "compute-bound:chosen upstream-data:matched mine:matched recent-release:false host-or-io-bound:false");
     b->causes[4].rank = 0;
