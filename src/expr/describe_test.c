@@ -32,6 +32,12 @@ static void independent_views(void **state)
         {"latency_p99 > 80 ms and changed(batch_max, 1h)", 1, 1},
         {"queue_depth > 3 * baseline(latency_p99) / 1 ms", 2, 2},
         {"true", 0, 0},
+        /* More ways than are kept: the weakest ones are. */
+        {"(queue_depth > 1 or gpu_util > 1 or cache_hit > 1 or throughput > 1 /s or mem_rss_mb > 1 MB or cpu_pct > 1 %) and "
+         "(latency_p99 > 1 ms or net_io > 1 MB/s or gpu_power > 1 W)", 2, 9},
+        {"((latency_p99 > 1 ms and net_io > 1 MB/s and gpu_power > 1 W) or startup_time > 1 s) and (queue_depth > 1 or "
+         "gpu_util > 1 or cache_hit > 1 or throughput > 1 /s or mem_rss_mb > 1 MB or cpu_pct > 1 % or drift(queue_depth) > 1 or "
+         "drift(gpu_util) > 1 or drift(cache_hit) > 1)", 2, 10},
     };
     struct rules *r = rules_new();
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -77,6 +83,12 @@ static void constants(void **state)
         {"latency_p99 > 80 ms or latency_p99 <= 0.08 s", TRI_TRUE},
         {"latency_p99 > 80 ms or latency_p99 < 0.08 s", TRI_UNKNOWN},
         {"not (latency_p99 <= 80 ms or latency_p99 > 70 ms)", TRI_FALSE},
+        {"0.7 <= gpu_util and 0.5 >= gpu_util", TRI_FALSE},
+        {"0.7 < gpu_util and 0.7 == gpu_util", TRI_FALSE},
+        {"not (gpu_util >= 0.7 or gpu_util < 0.7)", TRI_FALSE},
+        {"not gpu_util >= 0.7 and not not gpu_util > 0.8", TRI_FALSE},
+        {"not (gpu_util != 0.7) and gpu_util > 0.8", TRI_FALSE},
+        {"not (gpu_util == 0.7) and gpu_util >= 0.7", TRI_UNKNOWN},
         {"gpu_util > 0.5 and gpu_util < 0.7", TRI_UNKNOWN},
         {"gpu_util > 0.7 or gpu_util < 0.5", TRI_UNKNOWN},
         {"gpu_util > 0.7 and cache_hit < 0.5", TRI_UNKNOWN},
@@ -147,6 +159,9 @@ static void margin_and_reference(void **state)
     e = rules_compile(r, "latency_p99 > 80 ms or latency_p99 > 0.04 s");
     assert_true(expr_margin(e, &r->evidence, 0, &value, &limit));        /* the branch that holds */
     assert_near(limit, 40, 1e-12);
+    e = rules_compile(r, "2 * (queue_depth - 60) > 500");
+    assert_true(expr_margin(e, &r->evidence, 1, &value, &limit));
+    assert_near(value, 520, 1e-9);
     e = rules_compile(r, "not latency_p99 < 40 ms");
     assert_false(expr_margin(e, &r->evidence, 0, &value, &limit));
     rules_free(r);

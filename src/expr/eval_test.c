@@ -108,6 +108,8 @@ static void worked_out_by_hand(void **state)
         {"gpu_util > 0.7 or gpu_util > 0.9 and queue_depth > 999", TRI_TRUE},
         {"(gpu_util > 0.7 or gpu_util > 0.9) and queue_depth > 999", TRI_FALSE},
         {"true and not false", TRI_TRUE},
+        {"latency_p99 / batch_max < 1.47 ms", TRI_TRUE},                                  /* 1.4625 */
+        {"cpu_pct / batch_max > 2.6%", TRI_TRUE},                                         /* 2.656 */
     };
     struct rules *r = rules_new();
     set_reference_values(r);
@@ -165,6 +167,7 @@ static void readings_are_shared(void **state)
     assert_int_equal(r->def.needs.n, 3);
     rules_compile(r, "slope(latency_p99, 600s) > 5 ms or slope(latency_p99, 11m) > 5 ms");
     assert_int_equal(r->def.needs.n, 4);
+    assert_string_equal(expr_text(rules_compile(r, "gpu_util > 0.7")), "gpu_util > 0.7");
     rules_free(r);
 }
 

@@ -82,6 +82,7 @@ static void products_and_quotients(void **state)
         {"mem_rss_mb / throughput > 10 s", '-'}, {"latency_p99 / gpu_power > 1", '-'},
         {"gpu_util / latency_p99 > 1 /s", '-'}, {"latency_p99 / startup_time > 5%", '+'},
         {"cpu_pct / 2 > 40%", '+'},            {"cpu_pct / gpu_util > 1.2", '+'},
+        {"latency_p99 / batch_max > 1 ms", '+'}, {"cpu_pct / batch_max > 1%", '+'},
         {"queue_depth / batch_max > 0.85", '+'}, {"latency_p99 / latency_p99 > 1 ms", '-'},
     };
     struct rules *r = rules_new();
