@@ -65,17 +65,19 @@ static enum status in_transaction(struct store_metrics *m, const struct store_jo
 static enum status do_job(struct store_metrics *m, const struct store_job *job, struct err *e)
 {
     bool more = false;
+    struct err why = {0};
     enum status rc;
     if (job->kind == JOB_POINTS && atomic_load(&m->dropping)) {
         atomic_fetch_add(&m->dropped, job->n);
         return STATUS_OK;
     }
-    do rc = in_transaction(m, job, &more, e);
+    do rc = in_transaction(m, job, &more, &why);
     while (rc == STATUS_OK && more);
     if (rc != STATUS_OK && job->kind == JOB_POINTS) atomic_fetch_add(&m->dropped, job->n);
     pthread_mutex_lock(&m->lock);
-    text_copy(m->trouble, sizeof m->trouble, rc == STATUS_OK ? "" : e->text);
+    text_copy(m->trouble, sizeof m->trouble, why.text);
     pthread_mutex_unlock(&m->lock);
+    if (rc != STATUS_OK && e) *e = why;
     return rc;
 }
 
@@ -154,7 +156,13 @@ void store_metrics_drop(struct store_metrics *m, bool drop)
     if (m) atomic_store(&m->dropping, drop);
 }
 
-uint64_t store_metrics_dropped(const struct store_metrics *m) { return m ? atomic_load(&m->dropped) : 0; }
+void store_metrics_health(struct store_metrics *m, uint64_t *ret_dropped, char *text, size_t cap)
+{
+    *ret_dropped = atomic_load(&m->dropped);
+    pthread_mutex_lock(&m->lock);
+    text_copy(text, cap, m->trouble);
+    pthread_mutex_unlock(&m->lock);
+}
 
 void store_history_flush(struct store *s)
 {

@@ -49,7 +49,8 @@ struct store_metrics {
 enum status store_metrics_open(struct store_metrics **ret, struct store *s, struct err *e);
 void store_metrics_close(struct store_metrics *m);       /* takes NULL */
 void store_metrics_drop(struct store_metrics *m, bool drop);   /* takes NULL; any thread */
-uint64_t store_metrics_dropped(const struct store_metrics *m);
+/* Points dropped since the start, and the trouble. */
+void store_metrics_health(struct store_metrics *m, uint64_t *ret_dropped, char *text, size_t cap);
 /* Asks for the lists to be brought up to the log's end. Takes NULL; any thread. */
 void store_metrics_derive(struct store_metrics *m);
 /* Queues a job, or does it at once when unthreaded; takes it over in any case. BUSY: the queue is full. */

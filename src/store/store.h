@@ -77,6 +77,7 @@ struct store_health {
     uint64_t waiting;        /* appends queued */
     uint64_t dropped;        /* points not kept since the start */
     char text[256];          /* "" when GOOD */
+    char metrics[256];       /* what the last failed write to metrics.db said; "" when the last one succeeded */
 };
 void store_health(struct store *s, struct store_health *ret);
 const char *store_state_name(enum store_state st);
