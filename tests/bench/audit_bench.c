@@ -1,0 +1,158 @@
+/* How long it takes until an INTENT is durable: queued, encoded, hashed, signed, committed and synced, acknowledged.
+ * Limited by the disk's sync; so a bare write and sync of as many bytes is measured beside it. One JSON line a figure.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit/codec.h"
+#include "store/store.h"
+
+#define ROUNDS 400
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void say(const char *name, double value, const char *unit, const char *limit)
+{
+    printf("{\"name\":\"%s\",\"value\":%.1f,\"unit\":\"%s\",\"limited_by\":\"%s\"}\n", name, value, unit, limit);
+}
+
+static void say_quantiles(const char *name, double *us, const char *limit)
+{
+    char full[80];
+    qsort(us, ROUNDS, sizeof us[0], by_value);
+    snprintf(full, sizeof full, "%s_p50", name);
+    say(full, us[ROUNDS / 2], "us", limit);
+    snprintf(full, sizeof full, "%s_p99", name);
+    say(full, us[ROUNDS * 99 / 100], "us", limit);
+}
+
+static struct record intent(unsigned n, char room[64])
+{
+    static const uint8_t hash[32] = {1, 2, 3};
+    struct record r;
+    record_init(&r, RECORD_INTENT);
+    record_u64(&r, RF_SEQ, n);
+    record_i64(&r, RF_AT, 1778580150000000 + (int64_t)n);
+    record_text(&r, RF_SERVICE, "embed");
+    record_u64(&r, RF_INCIDENT, 3);
+    snprintf(room, 64, "embed/%u", n);
+    record_text(&r, RF_ACTION, room);
+    record_text(&r, RF_KNOB, "batch_max");
+    record_text(&r, RF_CAUSE, "compute-bound");
+    record_text(&r, RF_FROM, "32");
+    record_text(&r, RF_TO, "64");
+    record_hex32(&r, RF_PLAN, hash);
+    record_hex32(&r, RF_EVIDENCE, hash);
+    record_text(&r, RF_VALUES,
+                "latency_p99 46.8 ms, queue_depth 320, gpu_util 0.78, feature_fetch_ms 6.2, cache_hit 0.84");
+    record_text(&r, RF_RULE,
+                "latency_p99 46.8 ms > 1.15 * baseline 38.1 ms = 43.8 ms: true and queue_depth 320 > 250: true");
+    record_text(&r, RF_BY_HAND, "curl -X PUT http://127.0.0.1:8080/config/batch_max -d 32");
+    return r;
+}
+
+static int measure_appends(const char *dir)
+{
+    static double us[ROUNDS];
+    static const uint8_t seed[AUDIT_SEED_BYTES] = {1};
+    struct store_options o = {.dir = dir, .seed = seed, .reserve_bytes = 1 << 20};
+    struct store *s = NULL;
+    struct err e;
+    if (store_open(&s, &o, &e) != STATUS_OK) {
+        fprintf(stderr, "%s\n", e.text);
+        return 1;
+    }
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        char room[64];
+        struct record r = intent(i, room);
+        struct store_ack ack;
+        struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+        double start = now_us();
+        if (store_append(s, &r, 1, i, &e) != STATUS_OK) return 1;
+        while (store_poll(s, &ack, 1) == 0)
+            if (poll(&p, 1, 10000) != 1) return 1;
+        us[i] = now_us() - start;
+        if (ack.status != STATUS_OK) return 1;
+    }
+    say_quantiles("audit_append_intent_durable", us, "one fdatasync of the write-ahead file");
+    struct store_report report;
+    double start = now_us();
+    if (store_verify(s, &report, &e) != STATUS_OK || !report.good) return 1;
+    say("audit_verify", (double)report.records / (now_us() - start) * 1e6, "records/s",
+        "one signature check an INTENT");
+    store_close(s);
+    return 0;
+}
+
+/* The floor: the same bytes (7 pages) appended to a plain file and synced. */
+static int measure_disk(const char *dir)
+{
+    static double us[ROUNDS];
+    static char pages[7 * 4096];
+    char path[300];
+    snprintf(path, sizeof path, "%s/plain", dir);
+    int fd = open(path, O_RDWR | O_CREAT, 0600);
+    if (fd < 0) return 1;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        double start = now_us();
+        if (write(fd, pages, sizeof pages) != sizeof pages || fdatasync(fd) != 0) return 1;
+        us[i] = now_us() - start;
+    }
+    close(fd);
+    say_quantiles("disk_write_28k_and_sync", us, "the disk");
+    return 0;
+}
+
+static int measure_codec(void)
+{
+    enum { N = 50000 };
+    char room[64];
+    struct record r = intent(7, room), back;
+    struct buf out = BUF_INIT;
+    struct arena a = ARENA_INIT;
+    double start = now_us();
+    for (unsigned i = 0; i < N; i++) {
+        buf_clear(&out);
+        if (audit_encode(&out, &r, NULL) != STATUS_OK) return 1;
+    }
+    say("audit_encode", N / (now_us() - start) * 1e6, "records/s", "one core");
+    start = now_us();
+    for (unsigned i = 0; i < N; i++) {
+        arena_reset(&a);
+        if (audit_decode(&a, out.data, out.len, &back, NULL) != STATUS_OK) return 1;
+    }
+    say("audit_decode", N / (now_us() - start) * 1e6, "records/s", "one core");
+    buf_free(&out);
+    arena_free(&a);
+    return 0;
+}
+
+int main(void)
+{
+    const char *base = getenv("TMPDIR");
+    char dir[256], command[300];
+    snprintf(dir, sizeof dir, "%s/trimtab-bench-XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(dir)) {
+        perror(dir);
+        return 1;
+    }
+    int rc = measure_codec() || measure_disk(dir) || measure_appends(dir);
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    return system(command) != 0 || rc;
+}
