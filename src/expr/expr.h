@@ -68,6 +68,10 @@ static inline bool expr_use_has(const struct expr_use *u, uint16_t signal)
 {
     return u->signals[signal / 8] >> (signal % 8) & 1;
 }
+/* Is `b` true whenever `a` is (of one service)? Says yes only where it is plain: each condition that b joins with `and` stands
+ * in a as well, or a asks for more of the same value (x > 0.9 implies x > 0.7). false: not seen to be so. A row of a playbook
+ * that implies an advice-only row ranked before it can never be chosen. */
+bool expr_implies(const struct expr *a, const struct expr *b);
 /* How many of its signals are known now, by all functions it takes of them; the rest are unknown. For cause-pending. */
 uint16_t expr_known_signals(const struct expr *e, const struct evidence *evidence, uint16_t *ret_unknown);
 /* The first signal in it that is unknown now, and why; NO_INDEX: none. "cannot rule out upstream-data: ...". */

@@ -321,6 +321,23 @@ static void rows_are_well_formed(void **state)
     rig_free(g);
 }
 
+/* A row that is true only when an advice-only row of a more upstream group is true as well would be decoration. */
+static void no_row_is_out_of_reach(void **state)
+{
+    (void)state;
+    struct rig *g = rig_new(NULL);
+    for (uint16_t a = 0; a < g->r->def.cause_count; a++) {
+        for (uint16_t b = 0; b < g->r->def.cause_count; b++) {
+            const struct cause_def *x = &g->causes[a], *y = &g->causes[b];
+            bool before = y->group < x->group && y->try_count == 1 && (y->symptom == NO_INDEX || y->symptom == x->symptom);
+            if (!before || !expr_implies(x->when, y->when)) continue;
+            print_error("%s is never reached behind %s\n", x->id, y->id);
+            fail();
+        }
+    }
+    rig_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +345,7 @@ int main(void)
         cmocka_unit_test(symptoms_ask_for_two_pieces_of_evidence),
         cmocka_unit_test(a_healthy_service_has_no_cause),
         cmocka_unit_test(each_row_is_chosen_for_its_values),
+        cmocka_unit_test(no_row_is_out_of_reach),
         cmocka_unit_test(reference_scenario),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
