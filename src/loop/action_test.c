@@ -197,6 +197,7 @@ static void test_an_approval_after_the_value_moved_is_refused(void **state)
     b->target.value[B_BATCH] = 16;
     bench_command(b, COMMAND_APPROVE, NULL);
     assert_non_null(strstr(buf_text(&b->replies), "nothing was written"));
+    assert_string_equal(bench_story(b), "VOID");
     assert_int_equal(b->target.writes, 0);
     bench_free(b);
 }

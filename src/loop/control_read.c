@@ -46,6 +46,9 @@ enum read_class control_classify(const struct control_policy *p, const struct co
 
 bool has_read(const struct step *s, unsigned knob) { return s->e->reads[knob].present; }
 
+/* No read in this event is no news: only an answer that failed is NONE. */
+bool reads_none(const struct step *s, unsigned knob) { return has_read(s, knob) && !s->e->reads[knob].readable; }
+
 enum read_class class_of(const struct step *s, unsigned knob)
 {
     return control_classify(s->p, s->c, knob, &s->e->reads[knob]);

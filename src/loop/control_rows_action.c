@@ -127,7 +127,7 @@ void act_28(struct step *s) { yield(s, s->c->active); }
 
 bool guard_29(const struct step *s)
 {
-    return class_of(s, s->c->active) == READ_NONE && past_deadline(s);
+    return reads_none(s, s->c->active) && past_deadline(s);
 }
 void act_29(struct step *s)
 {

@@ -15,7 +15,7 @@ static bool late(const struct step *s, unsigned knob)
     return instant_reached(s->e->now, instant_add(s->c->state_since, s->p->knobs[knob].readback));
 }
 
-bool guard_52(const struct step *s) { return open_knob(s) < 0; }
+bool guard_52(const struct step *s) { return s->c->halted || open_knob(s) < 0; }
 void act_52(struct step *s)
 {
     struct control *c = s->c;
@@ -75,7 +75,7 @@ static void recover_intent(struct step *s, unsigned knob)
         use_row(s, act_27, 27);
     } else if (class == READ_THIRD) {
         yield(s, knob);
-    } else if (class == READ_NONE && late(s, knob)) {
+    } else if (reads_none(s, knob) && late(s, knob)) {
         act_29(s);
     } else {
         s->c->active = NO_KNOB;            /* nothing yet: stay in RECOVERING */
@@ -119,7 +119,7 @@ static void recover_applied(struct step *s, unsigned knob)
     else if (class == READ_NEW) after_long_gap(s, knob);
     else if (class == READ_OLD || class == READ_THIRD) yield(s, knob);
     else if (class == READ_MIX && late(s, knob)) act_27(s);
-    else if (class == READ_NONE && late(s, knob)) act_29(s);
+    else if (reads_none(s, knob) && late(s, knob)) act_29(s);
     else s->c->active = NO_KNOB;
 }
 
@@ -145,7 +145,7 @@ static void recover_undo(struct step *s, unsigned knob)
     if (class == READ_OLD) act_43(s);
     else if ((class == READ_NEW || class == READ_MIX) && first) act_44(s);
     else if ((class == READ_NEW || class == READ_MIX) && late(s, knob)) act_45(s);
-    else if ((class == READ_THIRD || class == READ_NONE) && late(s, knob)) act_45(s);
+    else if ((class == READ_THIRD || reads_none(s, knob)) && late(s, knob)) act_45(s);
 }
 
 void act_54(struct step *s)

@@ -58,7 +58,7 @@ void act_41(struct step *s) { yield(s, s->c->active); }
 
 bool guard_410(const struct step *s)
 {
-    return has_read(s, s->c->active) && class_of(s, s->c->active) == READ_NONE;
+    return reads_none(s, s->c->active);
 }
 void act_410(struct step *s)
 {
@@ -103,7 +103,7 @@ void act_44(struct step *s)
 
 bool guard_45(const struct step *s)
 {
-    if (!has_read(s, s->c->active) && !at_deadline(s)) return false;
+    if (!has_read(s, s->c->active)) return false;
     enum read_class class = class_of(s, s->c->active);
     return class == READ_THIRD || (at_deadline(s) && class != READ_OLD);
 }

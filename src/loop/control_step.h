@@ -31,6 +31,7 @@ uint16_t read_value(const struct control_read *r);              /* the one value
 bool read_has(const struct control_read *r, uint16_t value);
 enum read_class class_of(const struct step *s, unsigned knob);  /* NONE also when the event carries no read */
 bool has_read(const struct step *s, unsigned knob);             /* this event carries a read of it, readable or not */
+bool reads_none(const struct step *s, unsigned knob);           /* it was read now, and it cannot be read */
 bool differs(const struct step *s, unsigned knob);              /* read is not what we believe: somebody else wrote */
 int other_knob_changed(const struct step *s);                   /* index, -1: none */
 bool late_hit(const struct step *s, unsigned knob);

@@ -116,7 +116,10 @@ static void fill_drift(const struct service_loop *s, struct verify_input *in)
     if (!in->drift_symptom) return;
     detect_status(s->detect, s->def->judge.latency, &st);
     in->drift_anchor = st.anchor;
-    in->drift_limit = NAN;
+    double value, limit;
+    uint16_t judge = s->def->judge.latency;
+    bool told = expr_margin(s->def->symptoms[i].when, &s->evidence, judge, &value, &limit);
+    in->drift_limit = told ? limit : NAN;
 }
 
 enum verdict judge_window(struct loop *l, struct service_loop *s)

@@ -81,7 +81,11 @@ void round_time(struct loop *l, struct service_loop *s)
         s->next_read = instant_add(l->now, every);
         round_ask_reads(l, s, wanted, s->control.state == STATE_INTENT);
     }
-    if (instant_reached(l->now, control_wake(&s->control_policy, &s->control))) drive_poll(l, s, 0);
+    struct instant due = control_wake(&s->control_policy, &s->control);
+    if (instant_reached(l->now, due) && instant_before(s->timed_at, due)) {
+        s->timed_at = l->now;
+        drive_poll(l, s, 0);
+    }
 }
 
 void round_page(struct loop *l, struct service_loop *s, const struct event *e)
@@ -169,8 +173,11 @@ void round_read(struct loop *l, struct service_loop *s, const struct event *e)
     print_read(k, e->u.read.vector);
     loop_beat(l, MODULE_EXECUTE);
     bool in_round = s->round_open && s->round_is_tick;
-    if (s->waiting_n > 0 && s->reads_out == 0) command_run_waiting(l, s);
-    if (!in_round || is_fast(s)) drive_poll(l, s, UINT32_C(1) << knob);
+    if (s->waiting_n > 0) {                    /* a command is answered by what all knobs hold now, before anything else */
+        if (s->reads_out == 0) command_run_waiting(l, s);
+    } else if (!in_round || is_fast(s)) {
+        drive_poll(l, s, UINT32_C(1) << knob);
+    }
     close_if_complete(l, s);
 }
 
@@ -178,7 +185,8 @@ struct instant round_wake(const struct loop *l, const struct service_loop *s)
 {
     (void)l;
     if (!s->folded) return INSTANT_NEVER;
-    struct instant t = instant_min(s->next_round, control_wake(&s->control_policy, &s->control));
+    struct instant due = control_wake(&s->control_policy, &s->control);
+    struct instant t = instant_before(s->timed_at, due) ? instant_min(s->next_round, due) : s->next_round;
     if (s->round_open) t = instant_min(t, instant_add(s->round_began, ROUND_PATIENCE));
     if (is_fast(s)) t = instant_min(t, s->next_read);
     return t;

@@ -41,13 +41,15 @@ bool service_init(struct service_loop *s, struct policy *p, uint16_t index, stru
     s->policy = p;
     p->references++;
     s->def = &p->services[index];
+    /* What ranking and gates read from the evidence beside the rules; the table is complete before it is laid out. */
+    if (!locate_needs(s->def, &p->services[index].needs) || !decide_needs(s->def, &p->services[index].needs)) return false;
     s->control_policy = control_policy_of(s->def);
     control_init(&s->control, &s->control_policy, now);
     s->collect = collect_new(s->def, collect_limits_default());
     s->detect = detect_new(s->def, p->ewma_alpha, p->tick);
     s->round = round_of(p, s->def);
     s->next_round = s->next_tick = s->next_read = INSTANT_NEVER;
-    s->last_seen = s->saved_at = s->first_tick = s->error_since = s->deployed = s->opened_at = INSTANT_NONE;
+    s->timed_at = s->last_seen = s->saved_at = s->first_tick = s->error_since = s->deployed = s->opened_at = INSTANT_NONE;
     s->observed_since = now;
     s->halted_at = WALL_NONE;
     for (unsigned k = 0; k < CONTROL_KNOBS; k++) s->knobs[k].first_seen = s->knobs[k].last_at = s->knobs[k].changed = INSTANT_NONE;
@@ -120,6 +122,8 @@ bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uin
     enum mode old_mode = was->mode;
     struct policy *old_policy = s->policy;
     bool same = same_shape(was, &p->services[index]);
+    struct needs *needs = &p->services[index].needs;
+    if (!locate_needs(&p->services[index], needs) || !decide_needs(&p->services[index], needs)) return false;
     struct collect *collect = collect_new(&p->services[index], collect_limits_default());
     struct detect *detect = detect_new(&p->services[index], p->ewma_alpha, p->tick);
     if (!collect || !detect) return false;

@@ -77,6 +77,7 @@ struct service_loop {
     bool decided;                     /* `decision` is of the last full tick */
     /* Rounds: every `round` polls and reads go out; when all have come back the points are evaluated, and on a tick the rest. */
     struct instant next_round, next_tick, round_began, next_read;
+    struct instant timed_at;          /* control has been asked at this instant: a deadline up to it needs no new wake */
     uint16_t polls_out, reads_out;
     bool round_open, round_is_tick;
     struct span round;                /* shortest scrape interval */

@@ -57,13 +57,10 @@ static double margin(const struct service_loop *s)
     uint16_t i = s->control.symptom;
     if (i >= s->def->symptom_count) return NAN;
     const struct symptom_def *d = &s->def->symptoms[i];
-    double value, limit;
-    if (d->judge_signal == NO_INDEX || !expr_margin(d->when, &s->evidence, d->judge_signal, &value, &limit)) return NAN;
-    /* The dead band is measured from the reference the rule compares with, not from its own threshold. */
-    int need = needs_find(&s->def->needs, (struct need){FN_BASELINE, d->judge_signal, {0}});
-    double reference = limit;
-    if (need >= 0 && s->evidence.items[need].why == WHY_KNOWN) reference = s->evidence.items[need].value;
-    if (reference == 0) return NAN;
+    double value, reference;
+    if (d->judge_signal == NO_INDEX) return NAN;
+    bool told = expr_reference(d->when, &s->evidence, d->judge_signal, &value, &reference);
+    if (!told || reference == 0) return NAN;
     double m = (value - reference) / fabs(reference);
     return s->def->signals[d->judge_signal].bad == BAD_DOWN ? -m : m;
 }
