@@ -30,7 +30,7 @@ static bool allocate(struct collect *c)
         t->last_good = t->last_try = t->start_changed = INSTANT_NONE;
     }
     for (uint16_t i = 0; i < c->s->signal_count; i++) c->signals[i].next = INSTANT_NONE;
-    return names_build(c);
+    return collect_names_build(c);
 }
 
 struct collect *collect_new(const struct service_def *s, struct collect_limits limits)
@@ -52,7 +52,7 @@ void collect_free(struct collect *c)
 {
     if (!c) return;
     OBJ_VALID(c, COLLECT_MAGIC);
-    series_free_all(c);
+    collect_series_free_all(c);
     for (uint16_t i = 0; c->targets && i < c->s->target_count; i++) free(c->targets[i].order);
     free(c->targets);
     free(c->signals);
@@ -116,10 +116,10 @@ static void adopt_series(struct collect *to, struct series *s, uint16_t target)
     const char *name = NULL;
     for (uint32_t i = 0; i < s->labels.n; i++)
         if (strcmp(s->labels.items[i].name, "__name__") == 0) name = s->labels.items[i].value;
-    uint32_t known = name ? name_find(to, name, (uint32_t)strlen(name)) : NO_SERIES;
-    if (known == NO_SERIES || !name_wants(to, s->labels)) return;
-    if (series_find(to, s->labels, s->hash) != NO_SERIES) return;
-    uint32_t at = series_new(to, s->labels, s->hash, known, target, s->text, s->text_len);
+    uint32_t known = name ? collect_name_find(to, name, (uint32_t)strlen(name)) : NO_SERIES;
+    if (known == NO_SERIES || !collect_name_wants(to, s->labels)) return;
+    if (collect_series_find(to, s->labels, s->hash) != NO_SERIES) return;
+    uint32_t at = collect_series_new(to, s->labels, s->hash, known, target, s->text, s->text_len);
     if (at == NO_SERIES) return;
     struct series *n = &to->series[at];
     n->why = s->why;

@@ -101,26 +101,26 @@ static inline struct instant timeline_instant(const struct collect *c, int64_t t
 }
 
 /* ---- names ---- */
-bool names_build(struct collect *c);
-uint32_t name_find(const struct collect *c, const char *text, uint32_t len);      /* NO_SERIES: nobody asks for it */
-uint32_t name_add(struct collect *c, const char *text, uint32_t len, int64_t keep_ms);
-bool name_wants(const struct collect *c, struct pq_labels labels);               /* some selector takes it */
+bool collect_names_build(struct collect *c);
+uint32_t collect_name_find(const struct collect *c, const char *text, uint32_t len);      /* NO_SERIES: nobody asks for it */
+uint32_t collect_name_add(struct collect *c, const char *text, uint32_t len, int64_t keep_ms);
+bool collect_name_wants(const struct collect *c, struct pq_labels labels);               /* some selector takes it */
 
 /* ---- series ---- */
 /* Finds or makes the series of the sample in x. NO_SERIES: not wanted, or out of memory. `text` as in the page. */
-uint32_t series_of_sample(struct collect *c, const struct expo *x, uint32_t name, uint16_t target);
-uint32_t series_find(const struct collect *c, struct pq_labels labels, uint64_t hash);
-uint32_t series_new(struct collect *c, struct pq_labels labels, uint64_t hash, uint32_t name, uint16_t target,
+uint32_t collect_series_of_sample(struct collect *c, const struct expo *x, uint32_t name, uint16_t target);
+uint32_t collect_series_find(const struct collect *c, struct pq_labels labels, uint64_t hash);
+uint32_t collect_series_new(struct collect *c, struct pq_labels labels, uint64_t hash, uint32_t name, uint16_t target,
                     const char *text, uint32_t text_len);
-void series_append(struct collect *c, struct series *s, int64_t t_ms, double v);
-void series_end(struct collect *c, struct series *s, int64_t t_ms);              /* writes a stale marker */
-void series_forget_old(struct collect *c, int64_t now_ms);
-void series_free_all(struct collect *c);
-uint64_t series_hash(struct pq_labels l);
-double stale_marker(void);
+void collect_series_append(struct collect *c, struct series *s, int64_t t_ms, double v);
+void collect_series_end(struct collect *c, struct series *s, int64_t t_ms);              /* writes a stale marker */
+void collect_series_forget_old(struct collect *c, int64_t now_ms);
+void collect_series_free_all(struct collect *c);
+uint64_t collect_series_hash(struct pq_labels l);
+double collect_stale_marker(void);
 
 /* ---- releases ---- */
-void versions_add(struct versions *v, const char *text, size_t len);
-void release_page(struct collect *c, uint16_t target, const struct page *p, double start_time);
+void collect_versions_add(struct versions *v, const char *text, size_t len);
+void collect_release_page(struct collect *c, uint16_t target, const struct page *p, double start_time);
 
 #endif

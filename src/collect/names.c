@@ -12,7 +12,7 @@ static uint32_t hash_name(const char *s, uint32_t len)
     return h ^ h >> 15;
 }
 
-uint32_t name_find(const struct collect *c, const char *text, uint32_t len)
+uint32_t collect_name_find(const struct collect *c, const char *text, uint32_t len)
 {
     uint32_t mask = c->name_slot_count - 1;
     if (!c->name_slot_count) return NO_SERIES;
@@ -41,9 +41,9 @@ static bool names_grow(struct collect *c)
     return true;
 }
 
-uint32_t name_add(struct collect *c, const char *text, uint32_t len, int64_t keep_ms)
+uint32_t collect_name_add(struct collect *c, const char *text, uint32_t len, int64_t keep_ms)
 {
-    uint32_t known = name_find(c, text, len);
+    uint32_t known = collect_name_find(c, text, len);
     if (known == NO_SERIES) {
         if ((c->name_count + 1) * 2 > c->name_slot_count && !names_grow(c)) return NO_SERIES;
         const char *copy = arena_strndup(&c->arena, text, len);
@@ -72,7 +72,7 @@ static uint32_t count_selectors(const struct service_def *s)
     return n;
 }
 
-bool names_build(struct collect *c)
+bool collect_names_build(struct collect *c)
 {
     uint32_t total = count_selectors(c->s);
     c->selectors = ARENA_NEW_N(&c->arena, (size_t)total + 1, struct pq_selector);
@@ -83,11 +83,11 @@ bool names_build(struct collect *c)
             struct pq_selector *s = &c->selectors[c->selector_count++];
             pq_selector(q, k, s);
             if (!s->name) { c->takes_all = true; continue; }
-            uint32_t name = name_add(c, s->name, (uint32_t)strlen(s->name), keep_ms(s));
+            uint32_t name = collect_name_add(c, s->name, (uint32_t)strlen(s->name), keep_ms(s));
             if (name == NO_SERIES) return false;
         }
     }
-    uint32_t watched = name_add(c, START_TIME, sizeof START_TIME - 1, 60 * 1000);
+    uint32_t watched = collect_name_add(c, START_TIME, sizeof START_TIME - 1, 60 * 1000);
     if (watched == NO_SERIES) return false;
     c->names[watched].any = true;
     return true;
@@ -100,10 +100,10 @@ static const char *label_of(struct pq_labels l, const char *name)
     return "";
 }
 
-bool name_wants(const struct collect *c, struct pq_labels labels)
+bool collect_name_wants(const struct collect *c, struct pq_labels labels)
 {
     const char *name = label_of(labels, "__name__");
-    uint32_t known = name_find(c, name, (uint32_t)strlen(name));
+    uint32_t known = collect_name_find(c, name, (uint32_t)strlen(name));
     if (known != NO_SERIES && c->names[known].any) return true;
     for (uint32_t i = 0; i < c->selector_count; i++) {
         const struct pq_selector *s = &c->selectors[i];

@@ -53,9 +53,9 @@ static void broken_line(struct reading *r)
 {
     const struct expo_fault *f = &r->x.fault;
     say_broken(r, f->name, f->name ? f->name_len : 0, f->line, f->reason);
-    uint32_t name = f->name ? name_find(r->c, f->name, f->name_len) : NO_SERIES;
+    uint32_t name = f->name ? collect_name_find(r->c, f->name, f->name_len) : NO_SERIES;
     if (name == NO_SERIES) return;
-    uint32_t series = f->labels_read ? series_of_sample(r->c, &r->x, name, r->p->target) : NO_SERIES;
+    uint32_t series = f->labels_read ? collect_series_of_sample(r->c, &r->x, name, r->p->target) : NO_SERIES;
     if (series != NO_SERIES) mark(r, series, WHY_BROKEN);
     else if (!f->labels_read) r->c->names[name].broken |= r->bit;
 }
@@ -126,7 +126,7 @@ static void watch_version(struct reading *r)
     for (uint32_t i = 0; i < r->x.sample.label_count; i++) {
         const struct expo_label *l = &r->x.labels[i];
         if (l->name_len == 13 && memcmp(l->name, "model_version", 13) == 0)
-            versions_add(&r->c->page_versions, l->value, l->value_len);
+            collect_versions_add(&r->c->page_versions, l->value, l->value_len);
     }
 }
 
@@ -136,13 +136,13 @@ static bool take_sample(struct reading *r)
     const struct expo_sample *x = &r->x.sample;
     r->report->samples++;
     if (x->label_count) watch_version(r);
-    uint32_t name = name_find(c, x->name, x->name_len);
+    uint32_t name = collect_name_find(c, x->name, x->name_len);
     if (name == NO_SERIES) {
         if (!c->takes_all) return true;
-        name = name_add(c, x->name, x->name_len, TAKE_ALL_KEEP_MS);
+        name = collect_name_add(c, x->name, x->name_len, TAKE_ALL_KEEP_MS);
         if (name == NO_SERIES) return false;
     }
-    uint32_t series = series_of_sample(c, &r->x, name, r->p->target);
+    uint32_t series = collect_series_of_sample(c, &r->x, name, r->p->target);
     if (series == NO_SERIES) return true;
     if (c->series[series].place != NO_SERIES) r->next = c->series[series].place + 1;
     return stage_sample(r, series);
@@ -192,16 +192,16 @@ static void remember_order(struct collect *c, struct target *t)
 static void commit(struct reading *r)
 {
     struct collect *c = r->c;
-    uint32_t start = name_find(c, "process_start_time_seconds", 26);
+    uint32_t start = collect_name_find(c, "process_start_time_seconds", 26);
     for (uint32_t i = 0; i < c->staged_n; i++) {
         struct series *s = &c->series[c->staged[i].series];
         if (s->why != WHY_KNOWN) continue;
-        series_append(c, s, c->staged[i].t_ms, c->staged[i].v);
+        collect_series_append(c, s, c->staged[i].t_ms, c->staged[i].v);
         r->report->series++;
         if (s->name == start && c->staged[i].v > r->start_time) r->start_time = c->staged[i].v;
         for (uint32_t k = 0; k < s->labels.n; k++)
             if (strcmp(s->labels.items[k].name, "model_version") == 0)
-                versions_add(&c->page_versions, s->labels.items[k].value, strlen(s->labels.items[k].value));
+                collect_versions_add(&c->page_versions, s->labels.items[k].value, strlen(s->labels.items[k].value));
     }
     remember_order(c, r->target);
 }
@@ -212,7 +212,7 @@ static void end_missing(struct collect *c, uint16_t target, int64_t t_ms)
     for (uint32_t i = 0; i < c->series_n; i++) {
         struct series *s = &c->series[i];
         if (!s->labels.items || s->target != target || s->ended) continue;
-        if (s->page != c->page || s->why != WHY_KNOWN) series_end(c, s, t_ms);
+        if (s->page != c->page || s->why != WHY_KNOWN) collect_series_end(c, s, t_ms);
     }
 }
 
@@ -220,20 +220,20 @@ static void end_missing(struct collect *c, uint16_t target, int64_t t_ms)
 static void set_up(struct reading *r, double v)
 {
     struct collect *c = r->c;
-    uint32_t name = name_find(c, "up", 2);
+    uint32_t name = collect_name_find(c, "up", 2);
     if (name == NO_SERIES && !c->takes_all) return;
-    if (name == NO_SERIES) name = name_add(c, "up", 2, TAKE_ALL_KEEP_MS);
+    if (name == NO_SERIES) name = collect_name_add(c, "up", 2, TAKE_ALL_KEEP_MS);
     if (name == NO_SERIES) return;
     const char *instance = c->s->targets[r->p->target].instance;
     struct pq_label items[] = {{"__name__", "up"}, {"instance", instance}};
     struct pq_labels l = {items, instance && *instance ? 2 : 1};
-    uint64_t hash = series_hash(l);
-    uint32_t s = series_find(c, l, hash);
-    if (s == NO_SERIES) s = series_new(c, l, hash, name, r->p->target, "", 0);
+    uint64_t hash = collect_series_hash(l);
+    uint32_t s = collect_series_find(c, l, hash);
+    if (s == NO_SERIES) s = collect_series_new(c, l, hash, name, r->p->target, "", 0);
     if (s == NO_SERIES) return;
     c->series[s].page = c->page;
     c->series[s].why = WHY_KNOWN;
-    series_append(c, &c->series[s], r->t_ms, v);
+    collect_series_append(c, &c->series[s], r->t_ms, v);
 }
 
 /* ---- judging the page ---- */
@@ -283,7 +283,7 @@ static void close_page(struct reading *r, bool good)
     if (good) {
         t->last_good = r->p->at;
         commit(r);
-        release_page(c, r->p->target, r->p, r->start_time);
+        collect_release_page(c, r->p->target, r->p, r->start_time);
     } else {
         /* Nothing on the page counts, so nothing may look as if it had been seen. */
         for (uint32_t i = 0; i < c->series_n; i++)
@@ -293,7 +293,7 @@ static void close_page(struct reading *r, bool good)
     }
     set_up(r, good);
     end_missing(c, r->p->target, r->t_ms);
-    if (c->page % 64 == 0) series_forget_old(c, r->t_ms);
+    if (c->page % 64 == 0) collect_series_forget_old(c, r->t_ms);
 }
 
 void collect_page(struct collect *c, const struct page *p, struct page_report *ret)

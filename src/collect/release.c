@@ -9,7 +9,7 @@
 #define OWN_RESTART SPAN_MIN(15)       /* a restart that we caused shows within it: the read-back deadline of restarts */
 #define START_SLACK_S 2.0
 
-void versions_add(struct versions *v, const char *text, size_t len)
+void collect_versions_add(struct versions *v, const char *text, size_t len)
 {
     if (len == 0 || len >= VERSION_BYTES) return;
     for (uint32_t i = v->n; i-- > 0;)
@@ -56,7 +56,7 @@ static void report(struct collect *c, struct instant at)
     c->release.at = at;
 }
 
-void release_page(struct collect *c, uint16_t target, const struct page *p, double start_time)
+void collect_release_page(struct collect *c, uint16_t target, const struct page *p, double start_time)
 {
     struct target *t = &c->targets[target];
     const char *version = new_version(&t->versions, &c->page_versions);

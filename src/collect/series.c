@@ -5,7 +5,7 @@
 #include "collect/inside.h"
 #include "promql/sort.h"
 
-double stale_marker(void)
+double collect_stale_marker(void)
 {
     uint64_t bits = PQ_STALE_BITS;
     double v;
@@ -13,7 +13,7 @@ double stale_marker(void)
     return v;
 }
 
-uint64_t series_hash(struct pq_labels l)
+uint64_t collect_series_hash(struct pq_labels l)
 {
     uint64_t h = UINT64_C(14695981039346656037);
     for (uint32_t i = 0; i < l.n; i++) {
@@ -33,7 +33,7 @@ static bool same_labels(struct pq_labels a, struct pq_labels b)
     return true;
 }
 
-uint32_t series_find(const struct collect *c, struct pq_labels labels, uint64_t hash)
+uint32_t collect_series_find(const struct collect *c, struct pq_labels labels, uint64_t hash)
 {
     if (!c->slot_count) return NO_SERIES;
     uint32_t mask = c->slot_count - 1;
@@ -126,7 +126,7 @@ static uint32_t free_slot(struct collect *c)
     return c->series_n;
 }
 
-uint32_t series_new(struct collect *c, struct pq_labels labels, uint64_t hash, uint32_t name, uint16_t target,
+uint32_t collect_series_new(struct collect *c, struct pq_labels labels, uint64_t hash, uint32_t name, uint16_t target,
                     const char *text, uint32_t text_len)
 {
     if (c->series_live >= PQ_LIMIT_SERIES || !series_room(c)) return NO_SERIES;
@@ -193,16 +193,16 @@ static struct pq_labels line_labels(struct collect *c, const struct expo *x, uin
     return (struct pq_labels){items, b.n};
 }
 
-uint32_t series_of_sample(struct collect *c, const struct expo *x, uint32_t name, uint16_t target)
+uint32_t collect_series_of_sample(struct collect *c, const struct expo *x, uint32_t name, uint16_t target)
 {
     struct pq_label items[EXPO_LABELS_MAX + 3];
     if (!x->sample.clean) return NO_SERIES;
     struct pq_labels labels = line_labels(c, x, target, items);
     if (!labels.items) return NO_SERIES;
-    uint64_t hash = series_hash(labels);
-    uint32_t found = series_find(c, labels, hash);
-    if (found != NO_SERIES || !name_wants(c, labels)) return found;
-    return series_new(c, labels, hash, name, target, x->sample.series, x->sample.series_len);
+    uint64_t hash = collect_series_hash(labels);
+    uint32_t found = collect_series_find(c, labels, hash);
+    if (found != NO_SERIES || !collect_name_wants(c, labels)) return found;
+    return collect_series_new(c, labels, hash, name, target, x->sample.series, x->sample.series_len);
 }
 
 /* ---- samples ---- */
@@ -227,7 +227,7 @@ static bool samples_room(struct collect *c, struct series *s, int64_t now_ms)
     return true;
 }
 
-void series_append(struct collect *c, struct series *s, int64_t t_ms, double v)
+void collect_series_append(struct collect *c, struct series *s, int64_t t_ms, double v)
 {
     /* Time only goes forward in a series; a sample at a time already known changes nothing. */
     if (s->n && s->samples[s->first + s->n - 1].t_ms >= t_ms) return;
@@ -236,10 +236,10 @@ void series_append(struct collect *c, struct series *s, int64_t t_ms, double v)
     s->ended = false;
 }
 
-void series_end(struct collect *c, struct series *s, int64_t t_ms)
+void collect_series_end(struct collect *c, struct series *s, int64_t t_ms)
 {
     if (s->ended || s->own_time) return;
-    series_append(c, s, t_ms, stale_marker());
+    collect_series_append(c, s, t_ms, collect_stale_marker());
     s->ended = true;
 }
 
@@ -268,7 +268,7 @@ static void names_drop_freed(struct collect *c)
     }
 }
 
-void series_forget_old(struct collect *c, int64_t now_ms)
+void collect_series_forget_old(struct collect *c, int64_t now_ms)
 {
     uint32_t gone = 0;
     for (uint32_t i = 0; i < c->series_n; i++) {
@@ -284,7 +284,7 @@ void series_forget_old(struct collect *c, int64_t now_ms)
     slots_rebuild(c, c->slot_count);
 }
 
-void series_free_all(struct collect *c)
+void collect_series_free_all(struct collect *c)
 {
     for (uint32_t i = 0; i < c->series_n; i++) {
         free((void *)(uintptr_t)c->series[i].labels.items);

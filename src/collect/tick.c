@@ -95,7 +95,7 @@ static bool select_series(void *ctx, const struct pq_matcher *const *matchers, u
     for (uint32_t i = 0; i < n; i++) {
         if (pq_matcher_kind(matchers[i]) != PQ_EQ || strcmp(pq_matcher_name(matchers[i]), "__name__") != 0) continue;
         const char *text = pq_matcher_value(matchers[i]);
-        uint32_t name = name_find(l->c, text, (uint32_t)strlen(text));
+        uint32_t name = collect_name_find(l->c, text, (uint32_t)strlen(text));
         return name == NO_SERIES ||
                offer_name(l, &l->c->names[name], matchers, n, from_ms, to_ms, sink, sink_ctx);
     }

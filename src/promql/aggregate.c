@@ -18,8 +18,8 @@ struct bin {                       /* what a group has gathered */
 static struct pq_labels group_labels(struct eval *ev, const struct pq_node *n, struct pq_labels l)
 {
     static const struct names none = {NULL, 0};
-    if (n->without) return labels_drop(ev->arena, l, &n->labels, true);
-    return labels_keep(ev->arena, l, n->by ? &n->labels : &none);
+    if (n->without) return pq_labels_drop(ev->arena, l, &n->labels, true);
+    return pq_labels_keep(ev->arena, l, n->by ? &n->labels : &none);
 }
 
 static bool make_groups(struct eval *ev, const struct pq_node *n, const struct value *v, struct pq_labels **ret_keys,
@@ -27,9 +27,9 @@ static bool make_groups(struct eval *ev, const struct pq_node *n, const struct v
 {
     *ret_keys = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, struct pq_labels);
     *ret_group = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, uint32_t);
-    if (!*ret_keys || !*ret_group) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!*ret_keys || !*ret_group) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t i = 0; i < v->n; i++) (*ret_keys)[i] = group_labels(ev, n, v->items[i].labels);
-    return group_by_labels(ev, *ret_keys, v->n, *ret_group, ret_count);
+    return pq_group_by_labels(ev, *ret_keys, v->n, *ret_group, ret_count);
 }
 
 static void gather(struct bin *b, enum aggregation agg, double v)
@@ -37,11 +37,11 @@ static void gather(struct bin *b, enum aggregation agg, double v)
     bool first = b->n == 0;
     b->n++;
     switch (agg) {
-    case AGG_SUM: kahan_add(&b->sum, v); break;
-    case AGG_AVG: mean_add(&b->mean, v); break;
+    case AGG_SUM: pq_kahan_add(&b->sum, v); break;
+    case AGG_AVG: pq_mean_add(&b->mean, v); break;
     case AGG_MIN: if (first || v < b->extreme || isnan(b->extreme)) b->extreme = v; break;
     case AGG_MAX: if (first || v > b->extreme || isnan(b->extreme)) b->extreme = v; break;
-    case AGG_STDDEV: case AGG_STDVAR: spread_add(&b->spread, v); break;
+    case AGG_STDDEV: case AGG_STDVAR: pq_spread_add(&b->spread, v); break;
     default: break;
     }
 }
@@ -49,12 +49,12 @@ static void gather(struct bin *b, enum aggregation agg, double v)
 static double outcome(const struct bin *b, enum aggregation agg)
 {
     switch (agg) {
-    case AGG_SUM: return kahan_result(&b->sum);
-    case AGG_AVG: return mean_result(&b->mean);
+    case AGG_SUM: return pq_kahan_result(&b->sum);
+    case AGG_AVG: return pq_mean_result(&b->mean);
     case AGG_MIN: case AGG_MAX: return b->extreme;
     case AGG_COUNT: return b->n;
-    case AGG_STDDEV: return sqrt(spread_variance(&b->spread));
-    case AGG_STDVAR: return spread_variance(&b->spread);
+    case AGG_STDDEV: return sqrt(pq_spread_variance(&b->spread));
+    case AGG_STDVAR: return pq_spread_variance(&b->spread);
     default: return 1;
     }
 }
@@ -63,9 +63,9 @@ static bool simple(struct eval *ev, const struct pq_node *n, const struct value 
 {
     struct pq_labels *keys;
     uint32_t *group, count;
-    if (!make_groups(ev, n, v, &keys, &group, &count) || !vector_room(ev, count, ret)) return false;
+    if (!make_groups(ev, n, v, &keys, &group, &count) || !pq_vector_room(ev, count, ret)) return false;
     struct bin *bins = ARENA_NEW_N(ev->arena, (size_t)count + 1, struct bin);
-    if (!bins) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!bins) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t i = 0; i < v->n; i++) {
         struct bin *b = &bins[group[i]];
         if (b->n == 0) b->first = i;
@@ -111,12 +111,12 @@ static bool ranking(struct eval *ev, const struct pq_node *n, const struct value
 {
     struct pq_labels *keys;
     uint32_t *group, count;
-    if (isnan(k)) return eval_fail(ev, STATUS_INVALID, "Parameter value is NaN");
-    if (k >= 9.2e18) return eval_fail(ev, STATUS_INVALID, "Scalar value overflows int64");
-    if (k <= -9.2e18) return eval_fail(ev, STATUS_INVALID, "Scalar value underflows int64");
-    if (!make_groups(ev, n, v, &keys, &group, &count) || !vector_room(ev, v->n, ret)) return false;
+    if (isnan(k)) return pq_eval_fail(ev, STATUS_INVALID, "Parameter value is NaN");
+    if (k >= 9.2e18) return pq_eval_fail(ev, STATUS_INVALID, "Scalar value overflows int64");
+    if (k <= -9.2e18) return pq_eval_fail(ev, STATUS_INVALID, "Scalar value underflows int64");
+    if (!make_groups(ev, n, v, &keys, &group, &count) || !pq_vector_room(ev, v->n, ret)) return false;
     struct ranked *r = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, struct ranked);
-    if (!r) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!r) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t g = 0; g < count && k >= 1; g++) {
         uint32_t size = group_members(v, group, g, r);
         pq_sort(r, size, sizeof *r, n->aggregation == AGG_TOPK ? descending : ascending);
@@ -131,15 +131,15 @@ static bool quantiles(struct eval *ev, const struct pq_node *n, const struct val
 {
     struct pq_labels *keys;
     uint32_t *group, count;
-    if (!make_groups(ev, n, v, &keys, &group, &count) || !vector_room(ev, count, ret)) return false;
+    if (!make_groups(ev, n, v, &keys, &group, &count) || !pq_vector_room(ev, count, ret)) return false;
     struct ranked *r = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, struct ranked);
     double *values = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, double);
-    if (!r || !values) return eval_fail(ev, STATUS_LIMIT, "out of memory");
-    if (isnan(q) || q < 0 || q > 1) eval_warn(ev, "a quantile should be between 0 and 1");
+    if (!r || !values) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (isnan(q) || q < 0 || q > 1) pq_eval_warn(ev, "a quantile should be between 0 and 1");
     for (uint32_t g = 0; g < count; g++) {
         uint32_t size = group_members(v, group, g, r);
         for (uint32_t i = 0; i < size; i++) values[i] = r[i].v;
-        ret->items[ret->n++] = (struct pq_element){keys[r[0].at], quantile_of(q, values, size), v->items[r[0].at].t_ms};
+        ret->items[ret->n++] = (struct pq_element){keys[r[0].at], pq_quantile_of(q, values, size), v->items[r[0].at].t_ms};
     }
     return true;
 }
@@ -151,20 +151,20 @@ static bool label_is_utf8_name(const char *s) { return *s != '\0'; }
 static bool count_values(struct eval *ev, const struct pq_node *n, const struct value *v, const char *label,
                          struct value *ret)
 {
-    if (!label_is_utf8_name(label)) return eval_fail(ev, STATUS_INVALID, "invalid label name %s", label);
+    if (!label_is_utf8_name(label)) return pq_eval_fail(ev, STATUS_INVALID, "invalid label name %s", label);
     struct value tagged;
-    if (!vector_room(ev, v->n, &tagged)) return false;
+    if (!pq_vector_room(ev, v->n, &tagged)) return false;
     struct pq_labels *keys = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, struct pq_labels);
     uint32_t *group = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, uint32_t), count;
-    if (!keys || !group) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!keys || !group) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t i = 0; i < v->n; i++) {
         char text[NUM_TEXT_MAX];
         num_print(text, v->items[i].v);
         const char *value = arena_strdup(ev->arena, text);
-        if (!value) return eval_fail(ev, STATUS_LIMIT, "out of memory");
-        keys[i] = labels_set(ev->arena, group_labels(ev, n, v->items[i].labels), label, value);
+        if (!value) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
+        keys[i] = pq_labels_set(ev->arena, group_labels(ev, n, v->items[i].labels), label, value);
     }
-    if (!group_by_labels(ev, keys, v->n, group, &count) || !vector_room(ev, count, ret)) return false;
+    if (!pq_group_by_labels(ev, keys, v->n, group, &count) || !pq_vector_room(ev, count, ret)) return false;
     for (uint32_t i = 0; i < v->n; i++) {
         struct pq_element *e = &ret->items[group[i]];
         if (e->v == 0) *e = (struct pq_element){keys[i], 0, v->items[i].t_ms};
@@ -174,11 +174,11 @@ static bool count_values(struct eval *ev, const struct pq_node *n, const struct 
     return true;
 }
 
-bool eval_aggregate(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
+bool pq_eval_aggregate(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
 {
     struct value v, parameter = {0};
-    if (n->b && !eval_node(ev, n->b, t, &parameter)) return false;
-    if (!eval_node(ev, n->a, t, &v)) return false;
+    if (n->b && !pq_eval_node(ev, n->b, t, &parameter)) return false;
+    if (!pq_eval_node(ev, n->a, t, &v)) return false;
     switch (n->aggregation) {
     case AGG_TOPK: case AGG_BOTTOMK: return ranking(ev, n, &v, parameter.scalar, ret);
     case AGG_QUANTILE: return quantiles(ev, n, &v, parameter.scalar, ret);

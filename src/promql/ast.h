@@ -23,7 +23,7 @@ struct token {
 };
 
 struct lexer { const char *text; size_t len, at; struct arena *arena; };
-void lex_next(struct lexer *l, struct token *ret);
+void pq_lex_next(struct lexer *l, struct token *ret);
 
 /* ---- tree ---- */
 
@@ -44,9 +44,9 @@ enum aggregation { AGGREGATION_TABLE(X) AGG_COUNT_OF };
 #define X(id, ...) OP_##id,
 enum operator { OPERATOR_TABLE(X) OP_COUNT_OF };
 #undef X
-const char *operator_text(enum operator op);
-char operator_sort(enum operator op);
-const char *aggregation_text(enum aggregation a);
+const char *pq_operator_text(enum operator op);
+char pq_operator_sort(enum operator op);
+const char *pq_aggregation_text(enum aggregation a);
 
 enum node_kind { NODE_NUMBER, NODE_STRING, NODE_SELECTOR, NODE_SUBQUERY, NODE_CALL, NODE_AGGREGATE, NODE_BINARY,
                  NODE_MINUS, NODE_PAREN };
@@ -79,7 +79,7 @@ struct pq_node {
     bool matching_given;
     struct names labels, include;        /* sorted */
     enum match_card card;
-    double observations_scale;           /* histogram_quantile: bucket value * scale = requests; 0: cannot be told */
+    double observations_scale;           /* pq_histogram_quantile: bucket value * scale = requests; 0: cannot be told */
 };
 
 struct pq {
@@ -103,17 +103,17 @@ struct compile {
     bool failed;
 };
 /* Records the first error only. Returns NULL so that callers can return it. */
-void *compile_fail(struct compile *c, size_t at, size_t len, const char *fmt, ...) PRINTF_LIKE(4, 5);
-void compile_hint(struct compile *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
-struct pq_node *parse_query(struct compile *c);
-bool check_types(struct compile *c, struct pq_node *n);
-const char *type_text(enum pq_type t);
+void *pq_compile_fail(struct compile *c, size_t at, size_t len, const char *fmt, ...) PRINTF_LIKE(4, 5);
+void pq_compile_hint(struct compile *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
+struct pq_node *pq_parse_query(struct compile *c);
+bool pq_check_types(struct compile *c, struct pq_node *n);
+const char *pq_type_text(enum pq_type t);
 
 /* ---- matchers ---- */
 
-struct pq_matcher *matcher_new(struct arena *a, enum pq_match_kind kind, const char *name, const char *value,
+struct pq_matcher *pq_matcher_new(struct arena *a, enum pq_match_kind kind, const char *name, const char *value,
                                bool *failed_flag, const char **why);
-bool matcher_takes_empty(const struct pq_matcher *m);
+bool pq_matcher_takes_empty(const struct pq_matcher *m);
 
 /* ---- functions ---- */
 
@@ -128,7 +128,7 @@ struct function {
     bool (*body)(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
     int number;                          /* tells relatives that share a body apart */
 };
-const struct function *function_find(const char *word);
-const char *function_nearest(const char *word);
+const struct function *pq_function_find(const char *word);
+const char *pq_function_nearest(const char *word);
 
 #endif

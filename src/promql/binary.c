@@ -14,8 +14,8 @@ static bool compute(enum operator op, double a, double b, double *ret)
     case OP_MUL: *ret = a * b; return true;
     case OP_DIV: *ret = a / b; return true;
     case OP_MOD: *ret = fmod(a, b); return true;
-    case OP_POW: *ret = pow_of(a, b); return true;
-    case OP_ATAN2: *ret = atan2_of(a, b); return true;
+    case OP_POW: *ret = pq_pow_of(a, b); return true;
+    case OP_ATAN2: *ret = pq_atan2_of(a, b); return true;
     default: *ret = a; break;
     }
     switch (op) {
@@ -33,13 +33,13 @@ static void scalars(const struct pq_node *n, struct value *a, const struct value
 {
     double v;
     bool holds = compute(n->op, a->scalar, b->scalar, &v);
-    a->scalar = operator_sort(n->op) == 'c' ? (double)holds : v;
+    a->scalar = pq_operator_sort(n->op) == 'c' ? (double)holds : v;
 }
 
 /* Vector with scalar; `swapped`: the scalar stands on the left. A filter keeps the vector's own value. */
 static bool with_scalar(struct eval *ev, const struct pq_node *n, struct value *v, double scalar, bool swapped)
 {
-    bool comparison = operator_sort(n->op) == 'c';
+    bool comparison = pq_operator_sort(n->op) == 'c';
     bool drop_name = !comparison || n->returns_bool;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < v->n; i++) {
@@ -49,18 +49,18 @@ static bool with_scalar(struct eval *ev, const struct pq_node *n, struct value *
         if (comparison && !n->returns_bool && !holds) continue;
         if (!comparison) e.v = r;
         else if (n->returns_bool) e.v = holds;
-        if (drop_name) e.labels = labels_without_name(ev->arena, e.labels);
+        if (drop_name) e.labels = pq_labels_without_name(ev->arena, e.labels);
         v->items[kept++] = e;
     }
     v->n = kept;
-    return !drop_name || vector_check_unique(ev, v);
+    return !drop_name || pq_vector_check_unique(ev, v);
 }
 
 /* ---- matching ---- */
 
 static struct pq_labels signature(struct arena *a, const struct pq_node *n, struct pq_labels l)
 {
-    return n->on ? labels_keep(a, l, &n->labels) : labels_drop(a, l, &n->labels, true);
+    return n->on ? pq_labels_keep(a, l, &n->labels) : pq_labels_drop(a, l, &n->labels, true);
 }
 
 struct sides {
@@ -74,20 +74,20 @@ static bool match_sides(struct eval *ev, const struct pq_node *n, const struct v
     uint32_t all = a->n + b->n;
     struct pq_labels *keys = ARENA_NEW_N(ev->arena, all + 1, struct pq_labels);
     ret->left = ARENA_NEW_N(ev->arena, all + 1, uint32_t);
-    if (!keys || !ret->left) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!keys || !ret->left) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t i = 0; i < a->n; i++) keys[i] = signature(ev->arena, n, a->items[i].labels);
     for (uint32_t i = 0; i < b->n; i++) keys[a->n + i] = signature(ev->arena, n, b->items[i].labels);
     ret->right = ret->left + a->n;
-    return group_by_labels(ev, keys, all, ret->left, &ret->groups);
+    return pq_group_by_labels(ev, keys, all, ret->left, &ret->groups);
 }
 
 static bool eval_set(struct eval *ev, const struct pq_node *n, const struct value *a, const struct value *b,
                      struct value *ret)
 {
     struct sides s;
-    if (!match_sides(ev, n, a, b, &s) || !vector_room(ev, a->n + b->n, ret)) return false;
+    if (!match_sides(ev, n, a, b, &s) || !pq_vector_room(ev, a->n + b->n, ret)) return false;
     bool *seen = ARENA_NEW_N(ev->arena, (size_t)s.groups + 1, bool);
-    if (!seen) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!seen) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     if (n->op == OP_OR) {
         for (uint32_t i = 0; i < a->n; i++) { seen[s.left[i]] = true; ret->items[ret->n++] = a->items[i]; }
         for (uint32_t i = 0; i < b->n; i++)
@@ -100,7 +100,7 @@ static bool eval_set(struct eval *ev, const struct pq_node *n, const struct valu
     return true;
 }
 
-static int by_labels(const struct pq_element *a, const struct pq_element *b) { return labels_compare(a->labels, b->labels); }
+static int by_labels(const struct pq_element *a, const struct pq_element *b) { return pq_labels_compare(a->labels, b->labels); }
 
 /* Both series that share a match group, in a fixed order. */
 static bool duplicate(struct eval *ev, const struct pq_node *n, const struct pq_element *x, const struct pq_element *y,
@@ -108,11 +108,11 @@ static bool duplicate(struct eval *ev, const struct pq_node *n, const struct pq_
 {
     struct buf group = BUF_INIT, pair = BUF_INIT;
     const struct pq_element *first = by_labels(x, y) <= 0 ? x : y, *second = first == x ? y : x;
-    labels_print(&group, signature(ev->arena, n, x->labels));
-    labels_print(&pair, first->labels);
+    pq_labels_print(&group, signature(ev->arena, n, x->labels));
+    pq_labels_print(&pair, first->labels);
     buf_puts(&pair, ", ");
-    labels_print(&pair, second->labels);
-    eval_fail(ev, STATUS_INVALID, "found duplicate series for the match group %s on the %s hand-side of the operation: "
+    pq_labels_print(&pair, second->labels);
+    pq_eval_fail(ev, STATUS_INVALID, "found duplicate series for the match group %s on the %s hand-side of the operation: "
               "[%s];many-to-many matching not allowed: matching labels must be unique on one side",
               buf_text(&group), side, buf_text(&pair));
     buf_free(&group);
@@ -123,15 +123,15 @@ static bool duplicate(struct eval *ev, const struct pq_node *n, const struct pq_
 static struct pq_labels result_labels(struct eval *ev, const struct pq_node *n, struct pq_labels many, struct pq_labels one)
 {
     static const struct names none = {NULL, 0};
-    bool drop_name = operator_sort(n->op) == 'a' || n->returns_bool;
+    bool drop_name = pq_operator_sort(n->op) == 'a' || n->returns_bool;
     struct pq_labels l = many;
     if (n->card == ONE_TO_ONE)
-        l = n->on ? labels_keep(ev->arena, l, &n->labels) : labels_drop(ev->arena, l, &n->labels, drop_name);
+        l = n->on ? pq_labels_keep(ev->arena, l, &n->labels) : pq_labels_drop(ev->arena, l, &n->labels, drop_name);
     else if (drop_name)
-        l = labels_drop(ev->arena, l, &none, true);
-    if (n->card == ONE_TO_ONE && n->on && drop_name) l = labels_drop(ev->arena, l, &none, true);
+        l = pq_labels_drop(ev->arena, l, &none, true);
+    if (n->card == ONE_TO_ONE && n->on && drop_name) l = pq_labels_drop(ev->arena, l, &none, true);
     for (uint32_t i = 0; i < n->include.n; i++)
-        l = labels_set(ev->arena, l, n->include.items[i], labels_get(one, n->include.items[i]));
+        l = pq_labels_set(ev->arena, l, n->include.items[i], pq_labels_get(one, n->include.items[i]));
     return l;
 }
 
@@ -141,22 +141,22 @@ static bool eval_matched(struct eval *ev, const struct pq_node *n, const struct 
     bool swapped = n->card == GROUP_RIGHT;       /* the many side is walked, the one side looked up */
     const struct value *many = swapped ? b : a, *one = swapped ? a : b;
     struct sides s;
-    if (!match_sides(ev, n, many, one, &s) || !vector_room(ev, many->n, ret)) return false;
+    if (!match_sides(ev, n, many, one, &s) || !pq_vector_room(ev, many->n, ret)) return false;
     uint32_t *partner = ARENA_NEW_N(ev->arena, (size_t)s.groups + 1, uint32_t);     /* element of `one`, + 1 */
     bool *taken = ARENA_NEW_N(ev->arena, (size_t)s.groups + 1, bool);
-    if (!partner || !taken) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!partner || !taken) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t i = 0; i < one->n; i++) {
         uint32_t *p = &partner[s.right[i]];
         if (*p) return duplicate(ev, n, &one->items[*p - 1], &one->items[i], swapped ? "left" : "right");
         *p = i + 1;
     }
-    bool comparison = operator_sort(n->op) == 'c';
+    bool comparison = pq_operator_sort(n->op) == 'c';
     for (uint32_t i = 0; i < many->n; i++) {
         uint32_t group = s.left[i];
         if (!partner[group]) continue;
         const struct pq_element *m = &many->items[i], *o = &one->items[partner[group] - 1];
         if (n->card == ONE_TO_ONE && taken[group])
-            return eval_fail(ev, STATUS_INVALID, "multiple matches for labels: many-to-one matching must be explicit "
+            return pq_eval_fail(ev, STATUS_INVALID, "multiple matches for labels: many-to-one matching must be explicit "
                                                  "(group_left/group_right)");
         taken[group] = true;
         double v;
@@ -166,20 +166,20 @@ static bool eval_matched(struct eval *ev, const struct pq_node *n, const struct 
         ret->items[ret->n++] = (struct pq_element){result_labels(ev, n, m->labels, o->labels), v, m->t_ms};
     }
     struct err kept = {0};
-    if (n->card == ONE_TO_ONE) return vector_check_unique(ev, ret);
+    if (n->card == ONE_TO_ONE) return pq_vector_check_unique(ev, ret);
     struct err *err = ev->err;
     ev->err = &kept;
-    bool unique = vector_check_unique(ev, ret);
+    bool unique = pq_vector_check_unique(ev, ret);
     ev->err = err;
     if (!unique && ev->err)
         err_set(ev->err, ev->status, "multiple matches for labels: grouping labels must ensure unique matches");
     return unique;
 }
 
-bool eval_binary(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
+bool pq_eval_binary(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
 {
     struct value a, b;
-    if (!eval_node(ev, n->a, t, &a) || !eval_node(ev, n->b, t, &b)) return false;
+    if (!pq_eval_node(ev, n->a, t, &a) || !pq_eval_node(ev, n->b, t, &b)) return false;
     bool left = a.type == PQ_SCALAR, right = b.type == PQ_SCALAR;
     if (left || right) {
         *ret = left && !right ? b : a;
@@ -187,5 +187,5 @@ bool eval_binary(struct eval *ev, const struct pq_node *n, int64_t t, struct val
         scalars(n, ret, &b);
         return true;
     }
-    return operator_sort(n->op) == 's' ? eval_set(ev, n, &a, &b, ret) : eval_matched(ev, n, &a, &b, ret);
+    return pq_operator_sort(n->op) == 's' ? eval_set(ev, n, &a, &b, ret) : eval_matched(ev, n, &a, &b, ret);
 }

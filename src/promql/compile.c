@@ -40,11 +40,12 @@ const struct pq *pq_compile(struct arena *a, const char *text, size_t len, struc
         return NULL;
     }
     q->len = len;
-    if (len > PQ_LIMIT_BYTES) return compile_fail(&c, PQ_LIMIT_BYTES, 1, "the expression is longer than %d bytes", PQ_LIMIT_BYTES);
+    if (len > PQ_LIMIT_BYTES)
+        return pq_compile_fail(&c, PQ_LIMIT_BYTES, 1, "the expression is longer than %d bytes", PQ_LIMIT_BYTES);
     const char *nul = memchr(text, '\0', len);
-    if (nul) return compile_fail(&c, (size_t)(nul - text), 1, "a NUL byte");
-    q->root = parse_query(&c);
-    if (!q->root || !check_types(&c, q->root)) return NULL;
+    if (nul) return pq_compile_fail(&c, (size_t)(nul - text), 1, "a NUL byte");
+    q->root = pq_parse_query(&c);
+    if (!q->root || !pq_check_types(&c, q->root)) return NULL;
     mark_quantiles(q->root);
     return q;
 }

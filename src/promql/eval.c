@@ -9,7 +9,7 @@
 #define DEFAULT_STEP_MS 60000
 #define STEPS_MAX 200000
 
-bool eval_fail(struct eval *ev, enum status code, const char *fmt, ...)
+bool pq_eval_fail(struct eval *ev, enum status code, const char *fmt, ...)
 {
     if (ev->status != STATUS_OK) return false;
     ev->status = code;
@@ -23,19 +23,19 @@ bool eval_fail(struct eval *ev, enum status code, const char *fmt, ...)
     return false;
 }
 
-void eval_warn(struct eval *ev, const char *note)
+void pq_eval_warn(struct eval *ev, const char *note)
 {
     if (!ev->ret->note) ev->ret->note = note;
     ev->ret->warnings++;
 }
 
-void eval_info(struct eval *ev, const char *note)
+void pq_eval_info(struct eval *ev, const char *note)
 {
     if (!ev->ret->note) ev->ret->note = note;
     ev->ret->infos++;
 }
 
-bool is_stale(double v)
+bool pq_is_stale(double v)
 {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
@@ -44,10 +44,10 @@ bool is_stale(double v)
 
 static bool out_of_memory(struct eval *ev)
 {
-    return eval_fail(ev, STATUS_LIMIT, "the query needs more memory than it may use: narrow its selectors or ranges");
+    return pq_eval_fail(ev, STATUS_LIMIT, "the query needs more memory than it may use: narrow its selectors or ranges");
 }
 
-bool vector_room(struct eval *ev, uint32_t n, struct value *ret)
+bool pq_vector_room(struct eval *ev, uint32_t n, struct value *ret)
 {
     *ret = (struct value){.type = PQ_VECTOR};
     if (n == 0) return true;
@@ -57,7 +57,7 @@ bool vector_room(struct eval *ev, uint32_t n, struct value *ret)
 
 /* ---- grouping ---- */
 
-bool group_by_labels(struct eval *ev, const struct pq_labels *keys, uint32_t n, uint32_t *ret_group, uint32_t *ret_count)
+bool pq_group_by_labels(struct eval *ev, const struct pq_labels *keys, uint32_t n, uint32_t *ret_group, uint32_t *ret_count)
 {
     *ret_count = 0;
     if (n == 0) return true;
@@ -66,8 +66,8 @@ bool group_by_labels(struct eval *ev, const struct pq_labels *keys, uint32_t n, 
     uint32_t *slots = ARENA_NEW_N(ev->arena, size, uint32_t);      /* element + 1 */
     if (!slots) return out_of_memory(ev);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = (uint32_t)labels_hash(keys[i]) & (size - 1);
-        while (slots[at] && labels_compare(keys[slots[at] - 1], keys[i]) != 0) at = (at + 1) & (size - 1);
+        uint32_t at = (uint32_t)pq_labels_hash(keys[i]) & (size - 1);
+        while (slots[at] && pq_labels_compare(keys[slots[at] - 1], keys[i]) != 0) at = (at + 1) & (size - 1);
         if (slots[at]) {
             ret_group[i] = ret_group[slots[at] - 1];
         } else {
@@ -78,16 +78,16 @@ bool group_by_labels(struct eval *ev, const struct pq_labels *keys, uint32_t n, 
     return true;
 }
 
-bool vector_check_unique(struct eval *ev, const struct value *v)
+bool pq_vector_check_unique(struct eval *ev, const struct value *v)
 {
     if (v->n < 2) return true;
     struct pq_labels *keys = ARENA_NEW_N(ev->arena, v->n, struct pq_labels);
     uint32_t *group = ARENA_NEW_N(ev->arena, v->n, uint32_t), count;
     if (!keys || !group) return out_of_memory(ev);
     for (uint32_t i = 0; i < v->n; i++) keys[i] = v->items[i].labels;
-    if (!group_by_labels(ev, keys, v->n, group, &count)) return false;
+    if (!pq_group_by_labels(ev, keys, v->n, group, &count)) return false;
     if (count == v->n) return true;
-    return eval_fail(ev, STATUS_INVALID, "vector cannot contain metrics with the same labelset: two series differ in "
+    return pq_eval_fail(ev, STATUS_INVALID, "vector cannot contain metrics with the same labelset: two series differ in "
                                          "their metric name only; aggregate or select one name");
 }
 
@@ -100,7 +100,7 @@ static bool sink_series(void *ctx, const struct pq_series *s)
     struct sink *k = ctx;
     struct fetched *f = k->to;
     if (f->n == PQ_LIMIT_SERIES) {
-        eval_fail(k->ev, STATUS_LIMIT, "a selector finds more than %d series", PQ_LIMIT_SERIES);
+        pq_eval_fail(k->ev, STATUS_LIMIT, "a selector finds more than %d series", PQ_LIMIT_SERIES);
         return false;
     }
     if (f->n == f->cap) {
@@ -133,9 +133,9 @@ static bool fetch_selector(struct eval *ev, const struct pq_node *n, struct wind
     *ev->q->match_failed = false;
     bool done = ev->source->select(ev->source->ctx, (const struct pq_matcher *const *)n->matchers, n->matcher_count,
                                    w.from + 1, w.to, sink_series, &sink);
-    if (*ev->q->match_failed) return eval_fail(ev, STATUS_LIMIT, "a regular expression is too costly: simplify it");
+    if (*ev->q->match_failed) return pq_eval_fail(ev, STATUS_LIMIT, "a regular expression is too costly: simplify it");
     return done || ev->status != STATUS_OK ? ev->status == STATUS_OK
-                                           : eval_fail(ev, STATUS_LIMIT, "the samples could not be read");
+                                           : pq_eval_fail(ev, STATUS_LIMIT, "the samples could not be read");
 }
 
 static bool fetch(struct eval *ev, const struct pq_node *n, struct window w)
@@ -153,7 +153,7 @@ static bool fetch(struct eval *ev, const struct pq_node *n, struct window w)
 
 /* ---- selectors ---- */
 
-int64_t node_end_time(const struct eval *ev, const struct pq_node *n, int64_t t)
+int64_t pq_node_end_time(const struct eval *ev, const struct pq_node *n, int64_t t)
 {
     return node_window(ev, n, (struct window){t, t}).to;
 }
@@ -179,14 +179,14 @@ static void saw(struct eval *ev, int64_t t_ms)
 static bool eval_instant(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
 {
     const struct fetched *f = &ev->fetched[n->index];
-    int64_t at = node_end_time(ev, n, t);
-    if (!vector_room(ev, f->n, ret)) return false;
+    int64_t at = pq_node_end_time(ev, n, t);
+    if (!pq_vector_room(ev, f->n, ret)) return false;
     for (uint32_t i = 0; i < f->n; i++) {
         const struct pq_series *s = &f->items[i];
         uint32_t k = samples_until(s, at);
         if (k == 0) continue;
         const struct pq_sample *p = &s->samples[k - 1];
-        if (p->t_ms <= at - LOOKBACK_MS || is_stale(p->v)) continue;
+        if (p->t_ms <= at - LOOKBACK_MS || pq_is_stale(p->v)) continue;
         ret->items[ret->n++] = (struct pq_element){s->labels, p->v, p->t_ms};
         saw(ev, p->t_ms);
     }
@@ -197,13 +197,13 @@ static bool eval_instant(struct eval *ev, const struct pq_node *n, int64_t t, st
 static bool without_markers(struct eval *ev, struct pq_series *s)
 {
     uint32_t markers = 0;
-    for (uint32_t i = 0; i < s->n; i++) markers += is_stale(s->samples[i].v);
+    for (uint32_t i = 0; i < s->n; i++) markers += pq_is_stale(s->samples[i].v);
     if (markers == 0) return true;
     struct pq_sample *copy = ARENA_NEW_N(ev->arena, s->n, struct pq_sample);
     if (!copy) return out_of_memory(ev);
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->n; i++)
-        if (!is_stale(s->samples[i].v)) copy[n++] = s->samples[i];
+        if (!pq_is_stale(s->samples[i].v)) copy[n++] = s->samples[i];
     s->samples = copy;
     s->n = n;
     return true;
@@ -212,7 +212,7 @@ static bool without_markers(struct eval *ev, struct pq_series *s)
 static bool eval_range_selector(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
 {
     const struct fetched *f = &ev->fetched[n->index];
-    int64_t to = node_end_time(ev, n, t), from = to - n->range_ms;
+    int64_t to = pq_node_end_time(ev, n, t), from = to - n->range_ms;
     *ret = (struct value){.type = PQ_MATRIX};
     if (f->n == 0) return true;
     ret->series = ARENA_NEW_N(ev->arena, f->n, struct pq_series);
@@ -242,7 +242,7 @@ static bool collector_rehash(struct arena *a, struct collector *c)
     if (!c->slots) return false;
     c->slot_count = size;
     for (uint32_t i = 0; i < c->n; i++) {
-        uint32_t at = (uint32_t)labels_hash(c->items[i].labels) & (size - 1);
+        uint32_t at = (uint32_t)pq_labels_hash(c->items[i].labels) & (size - 1);
         while (c->slots[at]) at = (at + 1) & (size - 1);
         c->slots[at] = i + 1;
     }
@@ -265,9 +265,9 @@ static struct pq_labels labels_copy(struct arena *a, struct pq_labels l)
 static struct growing *collector_find(struct arena *a, struct collector *c, struct pq_labels labels)
 {
     if (c->n * 2 >= c->slot_count && !collector_rehash(a, c)) return NULL;
-    uint32_t at = (uint32_t)labels_hash(labels) & (c->slot_count - 1);
+    uint32_t at = (uint32_t)pq_labels_hash(labels) & (c->slot_count - 1);
     for (; c->slots[at]; at = (at + 1) & (c->slot_count - 1))
-        if (labels_compare(c->items[c->slots[at] - 1].labels, labels) == 0) return &c->items[c->slots[at] - 1];
+        if (pq_labels_compare(c->items[c->slots[at] - 1].labels, labels) == 0) return &c->items[c->slots[at] - 1];
     if (c->n == c->cap) {
         uint32_t cap = c->cap ? c->cap * 2 : 16;
         struct growing *items = ARENA_NEW_N(a, cap, struct growing);
@@ -323,16 +323,16 @@ static bool add_step(struct eval *ev, struct arena *to, struct collector *c, con
 static bool eval_subquery(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
 {
     int64_t step = n->step_ms ? n->step_ms : DEFAULT_STEP_MS;
-    int64_t end = node_end_time(ev, n, t), begin = end - n->range_ms;
+    int64_t end = pq_node_end_time(ev, n, t), begin = end - n->range_ms;
     int64_t first = begin / step * step;
     if (first > begin) first -= step;
     if (first <= begin) first += step;
     if ((end - first) / step > STEPS_MAX)
-        return eval_fail(ev, STATUS_LIMIT, "the subquery has more than %d steps: widen its step", STEPS_MAX);
+        return pq_eval_fail(ev, STATUS_LIMIT, "the subquery has more than %d steps: widen its step", STEPS_MAX);
     struct collector c = {0};
     for (int64_t at = first; at <= end; at += step) {
         struct value v;
-        if (!eval_node(ev, n->a, at, &v)) return false;
+        if (!pq_eval_node(ev, n->a, at, &v)) return false;
         if (!add_step(ev, ev->arena, &c, &v, at)) return false;
     }
     *ret = (struct value){.type = PQ_MATRIX};
@@ -343,19 +343,19 @@ static bool eval_subquery(struct eval *ev, const struct pq_node *n, int64_t t, s
 
 static bool eval_minus(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
 {
-    if (!eval_node(ev, n->a, t, ret)) return false;
+    if (!pq_eval_node(ev, n->a, t, ret)) return false;
     if (ret->type == PQ_SCALAR) {
         ret->scalar = -ret->scalar;
         return true;
     }
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = -ret->items[i].v;
-        ret->items[i].labels = labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
     }
-    return vector_check_unique(ev, ret);
+    return pq_vector_check_unique(ev, ret);
 }
 
-bool eval_node(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
+bool pq_eval_node(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
 {
     if (ev->status != STATUS_OK) return false;
     switch (n->kind) {
@@ -364,12 +364,12 @@ bool eval_node(struct eval *ev, const struct pq_node *n, int64_t t, struct value
     case NODE_SELECTOR: return n->range_ms ? eval_range_selector(ev, n, t, ret) : eval_instant(ev, n, t, ret);
     case NODE_SUBQUERY: return eval_subquery(ev, n, t, ret);
     case NODE_CALL: return n->function->body(ev, n, t, ret);
-    case NODE_AGGREGATE: return eval_aggregate(ev, n, t, ret);
-    case NODE_BINARY: return eval_binary(ev, n, t, ret);
+    case NODE_AGGREGATE: return pq_eval_aggregate(ev, n, t, ret);
+    case NODE_BINARY: return pq_eval_binary(ev, n, t, ret);
     case NODE_MINUS: return eval_minus(ev, n, t, ret);
-    case NODE_PAREN: return eval_node(ev, n->a, t, ret);
+    case NODE_PAREN: return pq_eval_node(ev, n->a, t, ret);
     }
-    return eval_fail(ev, STATUS_INVALID, "an unknown part in the query");
+    return pq_eval_fail(ev, STATUS_INVALID, "an unknown part in the query");
 }
 
 /* ---- entry ---- */
@@ -391,8 +391,8 @@ enum status pq_eval(const struct pq *q, const struct pq_source *source, int64_t 
     struct eval ev = {.q = q, .source = source, .arena = scratch, .keep = scratch, .err = err, .start_ms = at_ms,
                       .end_ms = at_ms, .ret = &r};
     struct value v;
-    if (!eval_begin(&ev, &r) || !eval_node(&ev, q->root, at_ms, &v)) return ev.status;
-    if (v.type == PQ_VECTOR && !vector_check_unique(&ev, &v)) return ev.status;
+    if (!eval_begin(&ev, &r) || !pq_eval_node(&ev, q->root, at_ms, &v)) return ev.status;
+    if (v.type == PQ_VECTOR && !pq_vector_check_unique(&ev, &v)) return ev.status;
     r.type = v.type;
     r.scalar = v.scalar;
     r.string = v.string;
@@ -408,8 +408,8 @@ static bool run_steps(struct eval *ev, int64_t step_ms, struct collector *c)
 {
     for (int64_t t = ev->start_ms; t <= ev->end_ms; t += step_ms) {
         struct value v;
-        bool ok = eval_node(ev, ev->q->root, t, &v);
-        if (ok && v.type == PQ_VECTOR) ok = vector_check_unique(ev, &v);
+        bool ok = pq_eval_node(ev, ev->q->root, t, &v);
+        if (ok && v.type == PQ_VECTOR) ok = pq_vector_check_unique(ev, &v);
         if (ok) ok = add_step(ev, ev->keep, c, &v, t);
         arena_reset(ev->arena);
         if (!ok) return false;
@@ -429,7 +429,7 @@ enum status pq_eval_range(const struct pq *q, const struct pq_source *source, in
     if ((to_ms - from_ms) / step_ms > STEPS_MAX)
         return err_set(err, STATUS_LIMIT, "the range has more than %d steps: widen the step", STEPS_MAX);
     if (q->root->type == PQ_MATRIX || q->root->type == PQ_STRING)
-        return err_set(err, STATUS_INVALID, "a range query needs a scalar or a vector, not a %s", type_text(q->root->type));
+        return err_set(err, STATUS_INVALID, "a range query needs a scalar or a vector, not a %s", pq_type_text(q->root->type));
     struct collector c = {0};
     bool ok = eval_begin(&ev, &r) && run_steps(&ev, step_ms, &c);
     arena_free(&step);

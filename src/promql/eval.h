@@ -29,29 +29,29 @@ struct eval {
     struct pq_result *ret;               /* the counters in it are kept up to date */
 };
 
-bool eval_fail(struct eval *ev, enum status code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-void eval_warn(struct eval *ev, const char *note);
-void eval_info(struct eval *ev, const char *note);
-bool eval_node(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret);
+bool pq_eval_fail(struct eval *ev, enum status code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void pq_eval_warn(struct eval *ev, const char *note);
+void pq_eval_info(struct eval *ev, const char *note);
+bool pq_eval_node(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret);
 /* Room for n elements; an empty vector for 0. */
-bool vector_room(struct eval *ev, uint32_t n, struct value *ret);
+bool pq_vector_room(struct eval *ev, uint32_t n, struct value *ret);
 /* false and an error when two elements have the same labels. */
-bool vector_check_unique(struct eval *ev, const struct value *v);
+bool pq_vector_check_unique(struct eval *ev, const struct value *v);
 
 /* Time a range selector or subquery ends and begins, with @ and offset. */
-int64_t node_end_time(const struct eval *ev, const struct pq_node *n, int64_t t);
+int64_t pq_node_end_time(const struct eval *ev, const struct pq_node *n, int64_t t);
 /* Parts of a vector: equal labels get equal numbers from 0. keys[i] belongs to element i. */
-bool group_by_labels(struct eval *ev, const struct pq_labels *keys, uint32_t n, uint32_t *ret_group, uint32_t *ret_count);
+bool pq_group_by_labels(struct eval *ev, const struct pq_labels *keys, uint32_t n, uint32_t *ret_group, uint32_t *ret_count);
 
-bool eval_binary(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret);
-bool eval_aggregate(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret);
+bool pq_eval_binary(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret);
+bool pq_eval_aggregate(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret);
 
 /* math that Prometheus fixes */
 struct kahan { double sum, c; };
-void kahan_add(struct kahan *k, double v);
-double kahan_result(const struct kahan *k);
-double quantile_of(double q, double *values, uint32_t n);            /* sorts */
-int double_compare(const void *a, const void *b);                    /* NaN first */
-bool is_stale(double v);
+void pq_kahan_add(struct kahan *k, double v);
+double pq_kahan_result(const struct kahan *k);
+double pq_quantile_of(double q, double *values, uint32_t n);            /* sorts */
+int pq_double_compare(const void *a, const void *b);                    /* NaN first */
+bool pq_is_stale(double v);
 
 #endif

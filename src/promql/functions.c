@@ -19,9 +19,9 @@ static double rad_of(double x) { return x * 3.141592653589793 / 180; }
 
 #define PLAIN_TABLE(X)                                                                                      \
     X("abs", fabs) X("ceil", ceil) X("floor", floor) X("sqrt", sqrt) X("sgn", sgn_of) X("exp", stats_exp)   \
-    X("ln", stats_log) X("log2", stats_log2) X("log10", stats_log10) X("sin", sin_of) X("cos", cos_of)      \
-    X("tan", tan_of) X("asin", asin_of) X("acos", acos_of) X("atan", atan_of) X("sinh", sinh_of)            \
-    X("cosh", cosh_of) X("tanh", tanh_of) X("asinh", asinh_of) X("acosh", acosh_of) X("atanh", atanh_of)    \
+    X("ln", stats_log) X("log2", stats_log2) X("log10", stats_log10) X("sin", pq_sin_of) X("cos", pq_cos_of)      \
+    X("tan", pq_tan_of) X("asin", pq_asin_of) X("acos", pq_acos_of) X("atan", pq_atan_of) X("sinh", pq_sinh_of)            \
+    X("cosh", pq_cosh_of) X("tanh", pq_tanh_of) X("asinh", pq_asinh_of) X("acosh", pq_acosh_of) X("atanh", pq_atanh_of)    \
     X("deg", deg_of) X("rad", rad_of)
 
 static double (*const plain[])(double) = {
@@ -35,12 +35,12 @@ enum { PLAIN_TABLE(X) PLAIN_KINDS };
 
 static bool plain_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
-    if (!eval_node(ev, call->args[0], t, ret)) return false;
+    if (!pq_eval_node(ev, call->args[0], t, ret)) return false;
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = plain[call->function->number](ret->items[i].v);
-        ret->items[i].labels = labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
     }
-    return vector_check_unique(ev, ret);
+    return pq_vector_check_unique(ev, ret);
 }
 
 /* ---- clamp, round ---- */
@@ -49,7 +49,7 @@ static bool scalar_argument(struct eval *ev, const struct pq_node *call, uint32_
 {
     struct value v;
     if (i >= call->arg_count) return true;
-    if (!eval_node(ev, call->args[i], t, &v)) return false;
+    if (!pq_eval_node(ev, call->args[i], t, &v)) return false;
     *ret = v.scalar;
     return true;
 }
@@ -67,26 +67,26 @@ static bool clamp_function(struct eval *ev, const struct pq_node *call, int64_t 
 {
     double lo = -INFINITY, hi = INFINITY;
     int kind = call->function->number;
-    if (!eval_node(ev, call->args[0], t, ret)) return false;
+    if (!pq_eval_node(ev, call->args[0], t, ret)) return false;
     if (!scalar_argument(ev, call, 1, t, kind == CLAMP_MAX ? &hi : &lo) || !scalar_argument(ev, call, 2, t, &hi)) return false;
     if (lo > hi) ret->n = 0;
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = clamp_to(ret->items[i].v, lo, hi);
-        ret->items[i].labels = labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
     }
-    return vector_check_unique(ev, ret);
+    return pq_vector_check_unique(ev, ret);
 }
 
 static bool round_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     double to = 1;
-    if (!eval_node(ev, call->args[0], t, ret) || !scalar_argument(ev, call, 1, t, &to)) return false;
+    if (!pq_eval_node(ev, call->args[0], t, ret) || !scalar_argument(ev, call, 1, t, &to)) return false;
     double inverse = 1.0 / to;
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = floor(ret->items[i].v * inverse + 0.5) / inverse;
-        ret->items[i].labels = labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
     }
-    return vector_check_unique(ev, ret);
+    return pq_vector_check_unique(ev, ret);
 }
 
 /* ---- scalar, vector, time, timestamp ---- */
@@ -94,14 +94,14 @@ static bool round_function(struct eval *ev, const struct pq_node *call, int64_t 
 static bool scalar_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct value v;
-    if (!eval_node(ev, call->args[0], t, &v)) return false;
+    if (!pq_eval_node(ev, call->args[0], t, &v)) return false;
     *ret = (struct value){.type = PQ_SCALAR, .scalar = v.n == 1 ? v.items[0].v : NAN};
     return true;
 }
 
 static bool one_element(struct eval *ev, double v, int64_t t, struct value *ret)
 {
-    if (!vector_room(ev, 1, ret)) return false;
+    if (!pq_vector_room(ev, 1, ret)) return false;
     ret->items[ret->n++] = (struct pq_element){{NULL, 0}, v, t};
     return true;
 }
@@ -109,7 +109,7 @@ static bool one_element(struct eval *ev, double v, int64_t t, struct value *ret)
 static bool vector_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct value v;
-    return eval_node(ev, call->args[0], t, &v) && one_element(ev, v.scalar, t, ret);
+    return pq_eval_node(ev, call->args[0], t, &v) && one_element(ev, v.scalar, t, ret);
 }
 
 static bool time_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
@@ -133,14 +133,14 @@ static bool pi_function(struct eval *ev, const struct pq_node *call, int64_t t, 
 static bool timestamp_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     const struct pq_node *a = call->args[0];
-    if (!eval_node(ev, a, t, ret)) return false;
+    if (!pq_eval_node(ev, a, t, ret)) return false;
     while (a->kind == NODE_PAREN) a = a->a;
     for (uint32_t i = 0; i < ret->n; i++) {
         int64_t at = a->kind == NODE_SELECTOR ? ret->items[i].t_ms : t;
         ret->items[i].v = (double)at / 1000.0;
-        ret->items[i].labels = labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
     }
-    return vector_check_unique(ev, ret);
+    return pq_vector_check_unique(ev, ret);
 }
 
 /* ---- calendar ---- */
@@ -169,12 +169,12 @@ static bool calendar_function(struct eval *ev, const struct pq_node *call, int64
 {
     int part = call->function->number;
     if (call->arg_count == 0) return one_element(ev, calendar_part(part, floor((double)t / 1000.0)), t, ret);
-    if (!eval_node(ev, call->args[0], t, ret)) return false;
+    if (!pq_eval_node(ev, call->args[0], t, ret)) return false;
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = calendar_part(part, ret->items[i].v);
-        ret->items[i].labels = labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
     }
-    return vector_check_unique(ev, ret);
+    return pq_vector_check_unique(ev, ret);
 }
 
 /* ---- absent ---- */
@@ -192,7 +192,7 @@ static struct pq_labels absent_labels(struct eval *ev, const struct pq_node *n)
         if (strcmp(name, "__name__") == 0) continue;
         for (uint32_t j = 0; j < n->matcher_count; j++)
             if (j != i && strcmp(pq_matcher_name(n->matchers[j]), name) == 0) twice = true;
-        if (!twice && pq_matcher_kind(m) == PQ_EQ) l = labels_set(ev->arena, l, name, pq_matcher_value(m));
+        if (!twice && pq_matcher_kind(m) == PQ_EQ) l = pq_labels_set(ev->arena, l, name, pq_matcher_value(m));
     }
     return l;
 }
@@ -200,9 +200,9 @@ static struct pq_labels absent_labels(struct eval *ev, const struct pq_node *n)
 static bool absent_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct value v;
-    if (!eval_node(ev, call->args[0], t, &v)) return false;
+    if (!pq_eval_node(ev, call->args[0], t, &v)) return false;
     bool there = v.type == PQ_MATRIX ? v.series_n > 0 : v.n > 0;
-    if (there) return vector_room(ev, 0, ret);
+    if (there) return pq_vector_room(ev, 0, ret);
     if (!one_element(ev, 1, t, ret)) return false;
     ret->items[0].labels = absent_labels(ev, call->args[0]);
     return true;
@@ -226,7 +226,7 @@ static int falling(const void *pa, const void *pb)
 
 static bool sort_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
-    if (!eval_node(ev, call->args[0], t, ret)) return false;
+    if (!pq_eval_node(ev, call->args[0], t, ret)) return false;
     if (ret->n) pq_sort(ret->items, ret->n, sizeof *ret->items, call->function->number ? falling : rising);
     return true;
 }
@@ -247,11 +247,11 @@ static bool sort_function(struct eval *ev, const struct pq_node *call, int64_t t
     X("days_in_month", 'v', "v?", calendar_function, DAYS_IN_MONTH)                                           \
     X("month", 'v', "v?", calendar_function, MONTH) X("year", 'v', "v?", calendar_function, YEAR)             \
     X("sort", 'v', "v", sort_function, 0) X("sort_desc", 'v', "v", sort_function, 1)                          \
-    X("sort_by_label", 'v', "vt*", sort_by_label, 0) X("sort_by_label_desc", 'v', "vt*", sort_by_label, 1)    \
-    X("label_replace", 'v', "vtttt", label_replace, 0) X("label_join", 'v', "vttt*", label_join, 0)           \
-    X("histogram_quantile", 'v', "sv", histogram_quantile, 0)                                                 \
-    X("histogram_quantiles", 'v', "vts*", histogram_quantiles, 0)                                             \
-    X("histogram_fraction", 'v', "ssv", histogram_fraction, 0)
+    X("sort_by_label", 'v', "vt*", pq_sort_by_label, 0) X("sort_by_label_desc", 'v', "vt*", pq_sort_by_label, 1)    \
+    X("label_replace", 'v', "vtttt", pq_label_replace, 0) X("label_join", 'v', "vttt*", pq_label_join, 0)           \
+    X("histogram_quantile", 'v', "sv", pq_histogram_quantile, 0)                                                 \
+    X("histogram_quantiles", 'v', "vts*", pq_histogram_quantiles, 0)                                             \
+    X("histogram_fraction", 'v', "ssv", pq_histogram_fraction, 0)
 
 #define X(word, body, ...) RANGE_##body,
 enum { RANGE_TABLE(X) RANGE_KINDS };
@@ -264,19 +264,19 @@ static const struct function functions[] = {
 #define X(word, body) {word, 'v', "v", plain_function, PLAIN_##body},
     PLAIN_TABLE(X)
 #undef X
-#define X(word, body, arguments, keeps_name) {word, 'v', arguments, range_function, RANGE_##body},
+#define X(word, body, arguments, keeps_name) {word, 'v', arguments, pq_range_function, RANGE_##body},
     RANGE_TABLE(X)
 #undef X
 };
 
-const struct function *function_find(const char *word)
+const struct function *pq_function_find(const char *word)
 {
     for (size_t i = 0; i < ARRAY_LEN(functions); i++)
         if (strcmp(functions[i].word, word) == 0) return &functions[i];
     return NULL;
 }
 
-const char *function_nearest(const char *word)
+const char *pq_function_nearest(const char *word)
 {
     const char *words[ARRAY_LEN(functions)];
     for (size_t i = 0; i < ARRAY_LEN(functions); i++) words[i] = functions[i].word;

@@ -49,7 +49,7 @@ static bool make_monotonic(struct bucket *b, uint32_t n)
     return forced;
 }
 
-double bucket_quantile(double q, struct bucket *b, uint32_t n, bool *ret_forced)
+double pq_bucket_quantile(double q, struct bucket *b, uint32_t n, bool *ret_forced)
 {
     *ret_forced = false;
     if (isnan(q)) return NAN;
@@ -92,7 +92,7 @@ static double rank_of(double v, const struct bucket *b, uint32_t n)
     return below;
 }
 
-double bucket_fraction(double lower, double upper, struct bucket *b, uint32_t n)
+double pq_bucket_fraction(double lower, double upper, struct bucket *b, uint32_t n)
 {
     pq_sort(b, n, sizeof *b, by_bound);
     if (n == 0 || !(isinf(b[n - 1].bound) && b[n - 1].bound > 0)) return NAN;
@@ -113,21 +113,21 @@ static bool gather(struct eval *ev, const struct value *v, struct histograms *re
     struct pq_labels *keys = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, struct pq_labels);
     struct bucket *buckets = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, struct bucket);
     uint32_t *group = ARENA_NEW_N(ev->arena, (size_t)v->n + 1, uint32_t), n = 0;
-    if (!keys || !group || !buckets) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!keys || !group || !buckets) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t i = 0; i < v->n; i++) {
-        const char *text = labels_get(v->items[i].labels, le);
+        const char *text = pq_labels_get(v->items[i].labels, le);
         if (!text || !num_parse_all(text, strlen(text), &buckets[n].bound)) {
-            eval_warn(ev, "bucket label le is missing or is not a number");
+            pq_eval_warn(ev, "bucket label le is missing or is not a number");
             continue;
         }
         buckets[n].count = v->items[i].v;
-        keys[n++] = labels_drop(ev->arena, v->items[i].labels, &without, false);
+        keys[n++] = pq_labels_drop(ev->arena, v->items[i].labels, &without, false);
     }
     *ret = (struct histograms){0};
-    if (!group_by_labels(ev, keys, n, group, &ret->n)) return false;
+    if (!pq_group_by_labels(ev, keys, n, group, &ret->n)) return false;
     ret->items = ARENA_NEW_N(ev->arena, (size_t)ret->n + 1, struct histogram);
     struct bucket *sorted = ARENA_NEW_N(ev->arena, (size_t)n + 1, struct bucket);
-    if (!ret->items || !sorted) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!ret->items || !sorted) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t i = 0; i < n; i++) ret->items[group[i]].n++;
     for (uint32_t g = 0, at = 0; g < ret->n; g++) {
         ret->items[g].buckets = sorted + at;
@@ -136,29 +136,29 @@ static bool gather(struct eval *ev, const struct value *v, struct histograms *re
     }
     for (uint32_t i = 0; i < n; i++) {
         struct histogram *h = &ret->items[group[i]];
-        if (h->n == 0) h->labels = labels_without_name(ev->arena, keys[i]);
+        if (h->n == 0) h->labels = pq_labels_without_name(ev->arena, keys[i]);
         h->buckets[h->n++] = buckets[i];
     }
     return true;
 }
 
-bool histogram_quantile(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
+bool pq_histogram_quantile(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct value q, v;
     struct histograms all;
-    if (!eval_node(ev, call->args[0], t, &q) || !eval_node(ev, call->args[1], t, &v) || !gather(ev, &v, &all)) return false;
-    if (!vector_room(ev, all.n, ret)) return false;
-    if (isnan(q.scalar) || q.scalar < 0 || q.scalar > 1) eval_warn(ev, "a quantile should be between 0 and 1");
+    if (!pq_eval_node(ev, call->args[0], t, &q) || !pq_eval_node(ev, call->args[1], t, &v) || !gather(ev, &v, &all)) return false;
+    if (!pq_vector_room(ev, all.n, ret)) return false;
+    if (isnan(q.scalar) || q.scalar < 0 || q.scalar > 1) pq_eval_warn(ev, "a quantile should be between 0 and 1");
     for (uint32_t i = 0; i < all.n; i++) {
         struct histogram *h = &all.items[i];
         bool forced;
-        double r = bucket_quantile(q.scalar, h->buckets, h->n, &forced);
-        if (forced) eval_info(ev, "input to histogram_quantile needed to be fixed for monotonicity");
+        double r = pq_bucket_quantile(q.scalar, h->buckets, h->n, &forced);
+        if (forced) pq_eval_info(ev, "input to histogram_quantile needed to be fixed for monotonicity");
         ret->items[ret->n++] = (struct pq_element){h->labels, r, t};
         double requests = call->observations_scale * h->buckets[h->n - 1].count;
         if (requests > 0 && isinf(h->buckets[h->n - 1].bound)) ev->ret->observations += requests;
     }
-    return vector_check_unique(ev, ret);
+    return pq_vector_check_unique(ev, ret);
 }
 
 /* As Prometheus spells a quantile in a label: 0.0, 0.25, 1.0. */
@@ -170,37 +170,38 @@ static const char *quantile_text(struct eval *ev, double q)
     return arena_strdup(ev->arena, text);
 }
 
-bool histogram_quantiles(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
+bool pq_histogram_quantiles(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct value v, label, q;
     struct histograms all;
-    if (!eval_node(ev, call->args[0], t, &v) || !eval_node(ev, call->args[1], t, &label) || !gather(ev, &v, &all)) return false;
-    if (!vector_room(ev, all.n * (call->arg_count - 2), ret)) return false;
+    if (!pq_eval_node(ev, call->args[0], t, &v) || !pq_eval_node(ev, call->args[1], t, &label) || !gather(ev, &v, &all))
+        return false;
+    if (!pq_vector_room(ev, all.n * (call->arg_count - 2), ret)) return false;
     for (uint32_t k = 2; k < call->arg_count; k++) {
-        if (!eval_node(ev, call->args[k], t, &q)) return false;
-        if (isnan(q.scalar) || q.scalar < 0 || q.scalar > 1) eval_warn(ev, "a quantile should be between 0 and 1");
+        if (!pq_eval_node(ev, call->args[k], t, &q)) return false;
+        if (isnan(q.scalar) || q.scalar < 0 || q.scalar > 1) pq_eval_warn(ev, "a quantile should be between 0 and 1");
         const char *text = quantile_text(ev, q.scalar);
         for (uint32_t i = 0; i < all.n; i++) {
             struct histogram *h = &all.items[i];
             bool forced;
-            double r = bucket_quantile(q.scalar, h->buckets, h->n, &forced);
-            if (forced) eval_info(ev, "input to histogram_quantiles needed to be fixed for monotonicity");
-            ret->items[ret->n++] = (struct pq_element){labels_set(ev->arena, h->labels, label.string, text), r, t};
+            double r = pq_bucket_quantile(q.scalar, h->buckets, h->n, &forced);
+            if (forced) pq_eval_info(ev, "input to histogram_quantiles needed to be fixed for monotonicity");
+            ret->items[ret->n++] = (struct pq_element){pq_labels_set(ev->arena, h->labels, label.string, text), r, t};
         }
     }
-    return vector_check_unique(ev, ret);
+    return pq_vector_check_unique(ev, ret);
 }
 
-bool histogram_fraction(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
+bool pq_histogram_fraction(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct value lower, upper, v;
     struct histograms all;
-    if (!eval_node(ev, call->args[0], t, &lower) || !eval_node(ev, call->args[1], t, &upper) ||
-        !eval_node(ev, call->args[2], t, &v) || !gather(ev, &v, &all))
+    if (!pq_eval_node(ev, call->args[0], t, &lower) || !pq_eval_node(ev, call->args[1], t, &upper) ||
+        !pq_eval_node(ev, call->args[2], t, &v) || !gather(ev, &v, &all))
         return false;
-    if (!vector_room(ev, all.n, ret)) return false;
+    if (!pq_vector_room(ev, all.n, ret)) return false;
     for (uint32_t i = 0; i < all.n; i++)
         ret->items[ret->n++] = (struct pq_element){
-            all.items[i].labels, bucket_fraction(lower.scalar, upper.scalar, all.items[i].buckets, all.items[i].n), t};
-    return vector_check_unique(ev, ret);
+            all.items[i].labels, pq_bucket_fraction(lower.scalar, upper.scalar, all.items[i].buckets, all.items[i].n), t};
+    return pq_vector_check_unique(ev, ret);
 }

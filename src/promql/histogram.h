@@ -8,11 +8,11 @@ struct histogram { struct pq_labels labels; struct bucket *buckets; uint32_t n; 
 struct histograms { struct histogram *items; uint32_t n; };
 
 /* Both sort and mend the buckets in place. NaN: no answer. */
-double bucket_quantile(double q, struct bucket *b, uint32_t n, bool *ret_forced);
-double bucket_fraction(double lower, double upper, struct bucket *b, uint32_t n);
+double pq_bucket_quantile(double q, struct bucket *b, uint32_t n, bool *ret_forced);
+double pq_bucket_fraction(double lower, double upper, struct bucket *b, uint32_t n);
 
-bool histogram_quantile(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
-bool histogram_quantiles(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
-bool histogram_fraction(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
+bool pq_histogram_quantile(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
+bool pq_histogram_quantiles(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
+bool pq_histogram_fraction(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
 
 #endif

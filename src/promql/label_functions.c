@@ -1,4 +1,4 @@
-/* label_replace, label_join, sort_by_label. */
+/* pq_label_replace, pq_label_join, sort_by_label. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -16,7 +16,7 @@ struct replacer {
 
 static bool replacer_open(struct replacer *r, struct arena *a, const char *pattern, const char **why)
 {
-    *r = (struct replacer){.code = regex_compile(a, pattern, why)};
+    *r = (struct replacer){.code = pq_regex_compile(a, pattern, why)};
     if (!r->code) return false;
     r->data = pcre2_match_data_create_from_pattern(r->code, NULL);
     r->context = pcre2_match_context_create(NULL);
@@ -69,66 +69,66 @@ static void expand(const struct replacer *r, const char *source, const char *p, 
 
 static bool replace_one(struct eval *ev, struct replacer *r, struct pq_element *e, const struct value *text)
 {
-    const char *source = labels_get(e->labels, text[3].string);
+    const char *source = pq_labels_get(e->labels, text[3].string);
     if (!source) source = "";
     int rc = pcre2_match(r->code, (PCRE2_SPTR)source, strlen(source), 0, 0, r->data, r->context);
     if (rc == PCRE2_ERROR_NOMATCH) return true;
-    if (rc < 0) return eval_fail(ev, STATUS_LIMIT, "label_replace: the regular expression is too costly: simplify it");
+    if (rc < 0) return pq_eval_fail(ev, STATUS_LIMIT, "label_replace: the regular expression is too costly: simplify it");
     struct buf out = BUF_INIT;
     expand(r, source, text[2].string, &out);
     const char *value = arena_strdup(ev->arena, buf_text(&out));
     buf_free(&out);
-    if (!value) return eval_fail(ev, STATUS_LIMIT, "out of memory");
-    e->labels = labels_set(ev->arena, e->labels, text[1].string, value);
+    if (!value) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
+    e->labels = pq_labels_set(ev->arena, e->labels, text[1].string, value);
     return true;
 }
 
 static bool texts(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     for (uint32_t i = 0; i < call->arg_count; i++)
-        if (!eval_node(ev, call->args[i], t, &ret[i])) return false;
+        if (!pq_eval_node(ev, call->args[i], t, &ret[i])) return false;
     return true;
 }
 
-/* label_replace(v, to, replacement, from, pattern) */
-bool label_replace(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
+/* pq_label_replace(v, to, replacement, from, pattern) */
+bool pq_label_replace(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct value arg[16];
     struct replacer r;
     const char *why = NULL;
     if (!texts(ev, call, t, arg)) return false;
     *ret = arg[0];
-    if (*arg[1].string == '\0') return eval_fail(ev, STATUS_INVALID, "invalid destination label name in label_replace(): empty");
+    if (*arg[1].string == '\0') return pq_eval_fail(ev, STATUS_INVALID, "no destination label in label_replace()");
     bool ok = replacer_open(&r, ev->arena, arg[4].string, &why);
-    if (!ok) eval_fail(ev, STATUS_INVALID, "invalid regular expression in label_replace(): %s", why);
+    if (!ok) pq_eval_fail(ev, STATUS_INVALID, "invalid regular expression in label_replace(): %s", why);
     for (uint32_t i = 0; ok && i < ret->n; i++) ok = replace_one(ev, &r, &ret->items[i], arg);
     replacer_close(&r);
-    return ok && vector_check_unique(ev, ret);
+    return ok && pq_vector_check_unique(ev, ret);
 }
 
-/* label_join(v, to, separator, from...) */
-bool label_join(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
+/* pq_label_join(v, to, separator, from...) */
+bool pq_label_join(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct value arg[16];
     if (!texts(ev, call, t, arg)) return false;
     *ret = arg[0];
-    if (*arg[1].string == '\0') return eval_fail(ev, STATUS_INVALID, "invalid destination label name in label_join(): empty");
+    if (*arg[1].string == '\0') return pq_eval_fail(ev, STATUS_INVALID, "no destination label in label_join()");
     for (uint32_t i = 0; i < ret->n; i++) {
         struct buf out = BUF_INIT;
         for (uint32_t k = 3; k < call->arg_count; k++) {
-            const char *v = labels_get(ret->items[i].labels, arg[k].string);
+            const char *v = pq_labels_get(ret->items[i].labels, arg[k].string);
             if (k > 3) buf_puts(&out, arg[2].string);
             if (v) buf_puts(&out, v);
         }
         const char *value = arena_strdup(ev->arena, buf_text(&out));
         buf_free(&out);
-        if (!value) return eval_fail(ev, STATUS_LIMIT, "out of memory");
-        ret->items[i].labels = labels_set(ev->arena, ret->items[i].labels, arg[1].string, value);
+        if (!value) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
+        ret->items[i].labels = pq_labels_set(ev->arena, ret->items[i].labels, arg[1].string, value);
     }
-    return vector_check_unique(ev, ret);
+    return pq_vector_check_unique(ev, ret);
 }
 
-/* ---- sort_by_label ---- */
+/* ---- pq_sort_by_label ---- */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -157,20 +157,20 @@ static int natural(const char *a, const char *b)
 static int compare_by(const struct pq_element *a, const struct pq_element *b, const struct value *names, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const char *x = labels_get(a->labels, names[i].string), *y = labels_get(b->labels, names[i].string);
+        const char *x = pq_labels_get(a->labels, names[i].string), *y = pq_labels_get(b->labels, names[i].string);
         int d = natural(x ? x : "", y ? y : "");
         if (d) return d;
     }
-    return labels_compare(a->labels, b->labels);
+    return pq_labels_compare(a->labels, b->labels);
 }
 
-bool sort_by_label(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
+bool pq_sort_by_label(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct value arg[16];
     if (!texts(ev, call, t, arg)) return false;
     *ret = arg[0];
     struct pq_element *from = ret->items, *to = ARENA_NEW_N(ev->arena, (size_t)ret->n + 1, struct pq_element);
-    if (!to) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!to) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     /* Merge sort from the bottom up: the names are not known to a comparison of qsort. */
     for (uint32_t width = 1; width < ret->n; width *= 2) {
         for (uint32_t lo = 0; lo < ret->n; lo += 2 * width) {

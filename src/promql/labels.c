@@ -5,14 +5,14 @@
 /* Strings are often the very same pointer: series share theirs. */
 static int compare(const char *a, const char *b) { return a == b ? 0 : strcmp(a, b); }
 
-const char *labels_get(struct pq_labels l, const char *name)
+const char *pq_labels_get(struct pq_labels l, const char *name)
 {
     for (uint32_t i = 0; i < l.n; i++)
         if (compare(l.items[i].name, name) == 0) return l.items[i].value;
     return NULL;
 }
 
-int labels_compare(struct pq_labels a, struct pq_labels b)
+int pq_labels_compare(struct pq_labels a, struct pq_labels b)
 {
     if (a.items == b.items && a.n == b.n) return 0;
     uint32_t n = a.n < b.n ? a.n : b.n;
@@ -30,14 +30,14 @@ static uint64_t hash_text(uint64_t h, const char *s)
     return (h ^ 0xff) * UINT64_C(1099511628211);
 }
 
-uint64_t labels_hash(struct pq_labels l)
+uint64_t pq_labels_hash(struct pq_labels l)
 {
     uint64_t h = UINT64_C(14695981039346656037);
     for (uint32_t i = 0; i < l.n; i++) h = hash_text(hash_text(h, l.items[i].name), l.items[i].value);
     return h ^ h >> 29;
 }
 
-bool names_have(const struct names *names, const char *name)
+bool pq_names_have(const struct names *names, const char *name)
 {
     for (uint32_t i = 0; i < names->n; i++)
         if (compare(names->items[i], name) == 0) return true;
@@ -53,31 +53,31 @@ static struct pq_labels filter(struct arena *a, struct pq_labels l, const struct
     if (!items) return (struct pq_labels){NULL, 0};
     for (uint32_t i = 0; i < l.n; i++) {
         if (drop_name && is_name(&l.items[i])) continue;
-        if (names_have(names, l.items[i].name) != keep) continue;
+        if (pq_names_have(names, l.items[i].name) != keep) continue;
         items[ret.n++] = l.items[i];
     }
     return ret;
 }
 
-struct pq_labels labels_without_name(struct arena *a, struct pq_labels l)
+struct pq_labels pq_labels_without_name(struct arena *a, struct pq_labels l)
 {
     static const struct names none = {NULL, 0};
     if (l.n && is_name(&l.items[0])) return (struct pq_labels){l.items + 1, l.n - 1};
-    return labels_get(l, "__name__") ? filter(a, l, &none, false, true) : l;
+    return pq_labels_get(l, "__name__") ? filter(a, l, &none, false, true) : l;
 }
 
-struct pq_labels labels_keep(struct arena *a, struct pq_labels l, const struct names *names)
+struct pq_labels pq_labels_keep(struct arena *a, struct pq_labels l, const struct names *names)
 {
     return names->n ? filter(a, l, names, true, false) : (struct pq_labels){NULL, 0};
 }
 
-struct pq_labels labels_drop(struct arena *a, struct pq_labels l, const struct names *names, bool drop_name)
+struct pq_labels pq_labels_drop(struct arena *a, struct pq_labels l, const struct names *names, bool drop_name)
 {
     if (names->n == 0 && !drop_name) return l;
     return filter(a, l, names, false, drop_name);
 }
 
-struct pq_labels labels_set(struct arena *a, struct pq_labels l, const char *name, const char *value)
+struct pq_labels pq_labels_set(struct arena *a, struct pq_labels l, const char *name, const char *value)
 {
     bool remove = !value || *value == '\0';
     struct pq_label *items = ARENA_NEW_N(a, (size_t)l.n + 1, struct pq_label);
@@ -96,7 +96,7 @@ struct pq_labels labels_set(struct arena *a, struct pq_labels l, const char *nam
     return ret;
 }
 
-void labels_print(struct buf *out, struct pq_labels l)
+void pq_labels_print(struct buf *out, struct pq_labels l)
 {
     buf_putc(out, '{');
     for (uint32_t i = 0; i < l.n; i++) {

@@ -177,7 +177,7 @@ static const struct { const char text[3]; enum token_kind kind; } signs[] = {
     {"/", TOK_DIV}, {"%", TOK_MOD}, {"^", TOK_POW}, {"=", TOK_EQ}, {"<", TOK_LT}, {">", TOK_GT}, {":", TOK_COLON},
 };
 
-void lex_next(struct lexer *l, struct token *t)
+void pq_lex_next(struct lexer *l, struct token *t)
 {
     skip_space(l);
     *t = (struct token){.kind = TOK_END, .at = l->at};

@@ -53,7 +53,7 @@ static bool foreign_syntax(const char *p)
     return false;
 }
 
-const pcre2_code *regex_compile(struct arena *a, const char *pattern, const char **why)
+const pcre2_code *pq_regex_compile(struct arena *a, const char *pattern, const char **why)
 {
     if (strlen(pattern) > PATTERN_BYTES_MAX) { *why = "it is longer than 1 KiB"; return NULL; }
     if (foreign_syntax(pattern)) {
@@ -109,7 +109,7 @@ static bool plain_words(struct arena *a, struct pq_matcher *m)
     return true;
 }
 
-struct pq_matcher *matcher_new(struct arena *a, enum pq_match_kind kind, const char *name, const char *value,
+struct pq_matcher *pq_matcher_new(struct arena *a, enum pq_match_kind kind, const char *name, const char *value,
                                bool *failed_flag, const char **why)
 {
     struct pq_matcher *m = ARENA_NEW(a, struct pq_matcher);
@@ -119,7 +119,7 @@ struct pq_matcher *matcher_new(struct arena *a, enum pq_match_kind kind, const c
     m->anything = strcmp(value, ".*") == 0;
     m->something = strcmp(value, ".+") == 0;
     if (m->anything || m->something || plain_words(a, m)) return m;
-    m->code = regex_compile(a, value, why);
+    m->code = pq_regex_compile(a, value, why);
     return m->code ? m : NULL;
 }
 
@@ -149,7 +149,7 @@ bool pq_matches(const struct pq_matcher *m, const char *value)
     return false;
 }
 
-bool matcher_takes_empty(const struct pq_matcher *m) { return pq_matches(m, ""); }
+bool pq_matcher_takes_empty(const struct pq_matcher *m) { return pq_matches(m, ""); }
 const char *pq_matcher_name(const struct pq_matcher *m) { return m->name; }
 enum pq_match_kind pq_matcher_kind(const struct pq_matcher *m) { return m->kind; }
 const char *pq_matcher_value(const struct pq_matcher *m) { return m->value; }

@@ -17,7 +17,7 @@ static double whole_power(double a, double b)
     return invert ? 1 / r : r;
 }
 
-double pow_of(double a, double b)
+double pq_pow_of(double a, double b)
 {
     if (b == 0 || a == 1) return 1;
     if (isnan(a) || isnan(b)) return NAN;
@@ -51,7 +51,7 @@ static double atan_small(double x)
     return scale * sum;
 }
 
-double atan_of(double x)
+double pq_atan_of(double x)
 {
     if (isnan(x)) return x;
     if (isinf(x)) return copysign(HALF_PI, x);
@@ -59,12 +59,12 @@ double atan_of(double x)
     return copysign(r, x);
 }
 
-double atan2_of(double y, double x)
+double pq_atan2_of(double y, double x)
 {
     if (isnan(x) || isnan(y)) return NAN;
     if (isinf(x) && isinf(y)) return copysign(x > 0 ? QUARTER_PI : 3 * QUARTER_PI, y);
     if (x == 0) return y == 0 ? copysign(signbit(x) ? PI : 0, y) : copysign(HALF_PI, y);
-    double r = atan_of(y / x);
+    double r = pq_atan_of(y / x);
     if (x > 0) return r;
     return signbit(y) ? r - PI : r + PI;
 }
@@ -112,28 +112,28 @@ static double wave(double x, int shift)
     }
 }
 
-double sin_of(double x) { return x == 0 ? x : wave(x, 0); }
-double cos_of(double x) { return wave(x, 1); }
-double tan_of(double x) { return sin_of(x) / cos_of(x); }
-double asin_of(double x) { return fabs(x) > 1 ? NAN : atan2_of(x, sqrt((1 - x) * (1 + x))); }
-double acos_of(double x) { return fabs(x) > 1 ? NAN : HALF_PI - asin_of(x); }
-double sinh_of(double x)
+double pq_sin_of(double x) { return x == 0 ? x : wave(x, 0); }
+double pq_cos_of(double x) { return wave(x, 1); }
+double pq_tan_of(double x) { return pq_sin_of(x) / pq_cos_of(x); }
+double pq_asin_of(double x) { return fabs(x) > 1 ? NAN : pq_atan2_of(x, sqrt((1 - x) * (1 + x))); }
+double pq_acos_of(double x) { return fabs(x) > 1 ? NAN : HALF_PI - pq_asin_of(x); }
+double pq_sinh_of(double x)
 {
     if (isinf(x) || x == 0) return x;
     double e = stats_expm1(fabs(x));
     return copysign((e + e / (e + 1)) / 2, x);
 }
-double cosh_of(double x) { return (stats_exp(fabs(x)) + stats_exp(-fabs(x))) / 2; }
-double tanh_of(double x)
+double pq_cosh_of(double x) { return (stats_exp(fabs(x)) + stats_exp(-fabs(x))) / 2; }
+double pq_tanh_of(double x)
 {
     if (fabs(x) > 22) return copysign(1, x);
     double e = stats_expm1(2 * fabs(x));
     return copysign(e / (e + 2), x);
 }
-double asinh_of(double x)
+double pq_asinh_of(double x)
 {
     double a = fabs(x);
     return isinf(x) ? x : copysign(stats_log1p(a + a * a / (1 + sqrt(1 + a * a))), x);
 }
-double acosh_of(double x) { return x < 1 ? NAN : stats_log1p((x - 1) + sqrt((x - 1) * (x + 1))); }
-double atanh_of(double x) { return fabs(x) > 1 ? NAN : copysign(stats_log1p(2 * fabs(x) / (1 - fabs(x))) / 2, x); }
+double pq_acosh_of(double x) { return x < 1 ? NAN : stats_log1p((x - 1) + sqrt((x - 1) * (x + 1))); }
+double pq_atanh_of(double x) { return fabs(x) > 1 ? NAN : copysign(stats_log1p(2 * fabs(x) / (1 - fabs(x))) / 2, x); }

@@ -1,4 +1,4 @@
-/* Pratt parser. Every function returns NULL after compile_fail and the caller passes it on. */
+/* Pratt parser. Every function returns NULL after pq_compile_fail and the caller passes it on. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- errors and tokens ---- */
 
-void *compile_fail(struct compile *c, size_t at, size_t len, const char *fmt, ...)
+void *pq_compile_fail(struct compile *c, size_t at, size_t len, const char *fmt, ...)
 {
     if (c->failed) return NULL;
     c->failed = true;
@@ -27,7 +27,7 @@ void *compile_fail(struct compile *c, size_t at, size_t len, const char *fmt, ..
     return NULL;
 }
 
-void compile_hint(struct compile *c, const char *fmt, ...)
+void pq_compile_hint(struct compile *c, const char *fmt, ...)
 {
     if (!c->error) return;
     va_list ap;
@@ -39,31 +39,31 @@ void compile_hint(struct compile *c, const char *fmt, ...)
     buf_free(&b);
 }
 
-void *parse_fail_here(struct compile *c, const char *what)
+void *pq_parse_fail_here(struct compile *c, const char *what)
 {
     const struct token *t = &c->token;
-    if (t->kind == TOK_ERROR) return compile_fail(c, t->at, t->len, "%s", t->why);
-    if (t->kind == TOK_END) return compile_fail(c, t->at, 1, "%s, but the expression ends", what);
-    return compile_fail(c, t->at, t->len, "%s, not '%.*s'", what, (int)(t->len > 60 ? 60 : t->len), c->q->text + t->at);
+    if (t->kind == TOK_ERROR) return pq_compile_fail(c, t->at, t->len, "%s", t->why);
+    if (t->kind == TOK_END) return pq_compile_fail(c, t->at, 1, "%s, but the expression ends", what);
+    return pq_compile_fail(c, t->at, t->len, "%s, not '%.*s'", what, (int)(t->len > 60 ? 60 : t->len), c->q->text + t->at);
 }
 
-void parse_advance(struct compile *c)
+void pq_parse_advance(struct compile *c)
 {
     c->token = c->ahead;
-    if (c->token.kind != TOK_END && c->token.kind != TOK_ERROR) lex_next(&c->lexer, &c->ahead);
+    if (c->token.kind != TOK_END && c->token.kind != TOK_ERROR) pq_lex_next(&c->lexer, &c->ahead);
 }
 
-bool parse_accept(struct compile *c, enum token_kind kind)
+bool pq_parse_accept(struct compile *c, enum token_kind kind)
 {
     if (c->token.kind != kind) return false;
-    parse_advance(c);
+    pq_parse_advance(c);
     return true;
 }
 
-bool parse_expect(struct compile *c, enum token_kind kind, const char *what)
+bool pq_parse_expect(struct compile *c, enum token_kind kind, const char *what)
 {
-    if (parse_accept(c, kind)) return true;
-    parse_fail_here(c, what);
+    if (pq_parse_accept(c, kind)) return true;
+    pq_parse_fail_here(c, what);
     return false;
 }
 
@@ -84,22 +84,22 @@ static bool is_word(const struct compile *c, const struct token *t, const char *
 static bool accept_word(struct compile *c, const char *word)
 {
     if (!is_word(c, &c->token, word)) return false;
-    parse_advance(c);
+    pq_parse_advance(c);
     return true;
 }
 
-struct pq_node *parse_node(struct compile *c, enum node_kind kind, size_t at)
+struct pq_node *pq_parse_node(struct compile *c, enum node_kind kind, size_t at)
 {
     if (++c->nodes > PQ_LIMIT_NODES)
-        return compile_fail(c, at, 1, "the expression is too large: more than %d parts", PQ_LIMIT_NODES);
+        return pq_compile_fail(c, at, 1, "the expression is too large: more than %d parts", PQ_LIMIT_NODES);
     struct pq_node *n = ARENA_NEW(c->arena, struct pq_node);
-    if (!n) return compile_fail(c, at, 1, "out of memory");
+    if (!n) return pq_compile_fail(c, at, 1, "out of memory");
     n->kind = kind;
     n->at = at;
     return n;
 }
 
-struct pq_node *parse_node_end(struct compile *c, struct pq_node *n)
+struct pq_node *pq_parse_node_end(struct compile *c, struct pq_node *n)
 {
     size_t end = c->token.at;
     while (end > n->at && strchr(" \t\r\n", c->q->text[end - 1])) end--;
@@ -107,10 +107,10 @@ struct pq_node *parse_node_end(struct compile *c, struct pq_node *n)
     return n;
 }
 
-const char *parse_word_text(struct compile *c, const struct token *t)
+const char *pq_parse_word_text(struct compile *c, const struct token *t)
 {
     const char *s = arena_strndup(c->arena, c->q->text + t->at, t->len);
-    return s ? s : compile_fail(c, t->at, t->len, "out of memory");
+    return s ? s : pq_compile_fail(c, t->at, t->len, "out of memory");
 }
 
 static struct pq_node *parse_expr(struct compile *c, int strength);
@@ -120,23 +120,23 @@ static struct pq_node *parse_expr(struct compile *c, int strength);
 static bool parse_span(struct compile *c, int64_t *ret_ms, bool may_be_negative)
 {
     bool minus = may_be_negative && c->token.kind == TOK_SUB;
-    if (minus || (may_be_negative && c->token.kind == TOK_ADD)) parse_advance(c);
+    if (minus || (may_be_negative && c->token.kind == TOK_ADD)) pq_parse_advance(c);
     const struct token *t = &c->token;
     if (t->kind != TOK_DURATION && t->kind != TOK_NUMBER) {
-        parse_fail_here(c, "a duration such as 5m expected");
+        pq_parse_fail_here(c, "a duration such as 5m expected");
         return false;
     }
     if (!(t->number < 1e11)) {
-        compile_fail(c, t->at, t->len, "the duration is too long");
+        pq_compile_fail(c, t->at, t->len, "the duration is too long");
         return false;
     }
     int64_t ms = t->kind == TOK_DURATION ? t->ms : (int64_t)(t->number * 1000.0);
     if (ms <= 0 && !may_be_negative) {
-        compile_fail(c, t->at, t->len, "the duration must be greater than 0");
+        pq_compile_fail(c, t->at, t->len, "the duration must be greater than 0");
         return false;
     }
     *ret_ms = minus ? -ms : ms;
-    parse_advance(c);
+    pq_parse_advance(c);
     return true;
 }
 
@@ -144,29 +144,29 @@ static struct pq_node *parse_range(struct compile *c, struct pq_node *n)
 {
     struct token open = c->token;
     int64_t range, step = 0;
-    parse_advance(c);
+    pq_parse_advance(c);
     if (!parse_span(c, &range, false)) return NULL;
-    bool sub = parse_accept(c, TOK_COLON);
+    bool sub = pq_parse_accept(c, TOK_COLON);
     if (sub && c->token.kind != TOK_RBRACKET && !parse_span(c, &step, false)) return NULL;
-    if (!parse_expect(c, TOK_RBRACKET, "']' expected")) return NULL;
+    if (!pq_parse_expect(c, TOK_RBRACKET, "']' expected")) return NULL;
     if (sub) {
-        struct pq_node *s = parse_node(c, NODE_SUBQUERY, n->at);
+        struct pq_node *s = pq_parse_node(c, NODE_SUBQUERY, n->at);
         if (!s) return NULL;
         s->a = n;
         s->type = PQ_MATRIX;
         s->range_ms = range;
         s->step_ms = step;
-        return parse_node_end(c, s);
+        return pq_parse_node_end(c, s);
     }
     if (n->kind != NODE_SELECTOR || n->range_ms) {
-        compile_fail(c, open.at, 1, "only a selector can have a range");
-        compile_hint(c, "a range of any other expression is a subquery: [5m:30s]");
+        pq_compile_fail(c, open.at, 1, "only a selector can have a range");
+        pq_compile_hint(c, "a range of any other expression is a subquery: [5m:30s]");
         return NULL;
     }
-    if (n->offset_ms || n->at_kind) return compile_fail(c, open.at, 1, "the range stands before offset and @");
+    if (n->offset_ms || n->at_kind) return pq_compile_fail(c, open.at, 1, "the range stands before offset and @");
     n->range_ms = range;
     n->type = PQ_MATRIX;
-    return parse_node_end(c, n);
+    return pq_parse_node_end(c, n);
 }
 
 static bool takes_time(const struct pq_node *n) { return n->kind == NODE_SELECTOR || n->kind == NODE_SUBQUERY; }
@@ -174,25 +174,25 @@ static bool takes_time(const struct pq_node *n) { return n->kind == NODE_SELECTO
 static struct pq_node *parse_at(struct compile *c, struct pq_node *n)
 {
     struct token at = c->token;
-    parse_advance(c);
-    if (!takes_time(n)) return compile_fail(c, at.at, 1, "@ stands after a selector or a subquery only");
-    if (n->at_kind) return compile_fail(c, at.at, 1, "@ is given twice");
+    pq_parse_advance(c);
+    if (!takes_time(n)) return pq_compile_fail(c, at.at, 1, "@ stands after a selector or a subquery only");
+    if (n->at_kind) return pq_compile_fail(c, at.at, 1, "@ is given twice");
     if (is_word(c, &c->token, "start") || is_word(c, &c->token, "end")) {
         n->at_kind = is_word(c, &c->token, "start") ? AT_START : AT_END;
-        parse_advance(c);
-        if (!parse_expect(c, TOK_LPAREN, "'(' expected") || !parse_expect(c, TOK_RPAREN, "')' expected")) return NULL;
-        return parse_node_end(c, n);
+        pq_parse_advance(c);
+        if (!pq_parse_expect(c, TOK_LPAREN, "'(' expected") || !pq_parse_expect(c, TOK_RPAREN, "')' expected")) return NULL;
+        return pq_parse_node_end(c, n);
     }
-    bool minus = parse_accept(c, TOK_SUB);
-    if (!minus) parse_accept(c, TOK_ADD);
+    bool minus = pq_parse_accept(c, TOK_SUB);
+    if (!minus) pq_parse_accept(c, TOK_ADD);
     if (c->token.kind != TOK_NUMBER && c->token.kind != TOK_DURATION)
-        return parse_fail_here(c, "a time in seconds since 1970, start() or end() expected");
-    if (!(c->token.number < 9e12)) return compile_fail(c, c->token.at, c->token.len, "the time is out of range");
+        return pq_parse_fail_here(c, "a time in seconds since 1970, start() or end() expected");
+    if (!(c->token.number < 9e12)) return pq_compile_fail(c, c->token.at, c->token.len, "the time is out of range");
     n->at_kind = AT_TIME;
     double ms = (minus ? -c->token.number : c->token.number) * 1000.0;
     n->at_ms = (int64_t)(ms < 0 ? ms - 0.5 : ms + 0.5);
-    parse_advance(c);
-    return parse_node_end(c, n);
+    pq_parse_advance(c);
+    return pq_parse_node_end(c, n);
 }
 
 static struct pq_node *parse_postfix(struct compile *c, struct pq_node *n)
@@ -206,12 +206,12 @@ static struct pq_node *parse_postfix(struct compile *c, struct pq_node *n)
         } else if (t.kind == TOK_AT) {
             n = parse_at(c, n);
         } else if (is_word(c, &t, "offset")) {
-            parse_advance(c);
-            if (!takes_time(n)) return compile_fail(c, t.at, t.len, "offset stands after a selector or a subquery only");
-            if (offset_seen) return compile_fail(c, t.at, t.len, "offset is given twice");
+            pq_parse_advance(c);
+            if (!takes_time(n)) return pq_compile_fail(c, t.at, t.len, "offset stands after a selector or a subquery only");
+            if (offset_seen) return pq_compile_fail(c, t.at, t.len, "offset is given twice");
             if (!parse_span(c, &n->offset_ms, true)) return NULL;
             offset_seen = true;
-            parse_node_end(c, n);
+            pq_parse_node_end(c, n);
         } else {
             break;
         }
@@ -225,20 +225,20 @@ static int by_text(const void *a, const void *b) { return strcmp(*(const char *c
 
 static bool parse_names(struct compile *c, struct names *out)
 {
-    if (!parse_expect(c, TOK_LPAREN, "'(' expected before label names")) return false;
+    if (!pq_parse_expect(c, TOK_LPAREN, "'(' expected before label names")) return false;
     out->items = ARENA_NEW_N(c->arena, 64, const char *);
     out->n = 0;
     while (out->items && c->token.kind != TOK_RPAREN) {
         const struct token t = c->token;
-        if (t.kind != TOK_WORD && t.kind != TOK_STRING) { parse_fail_here(c, "a label's name expected"); return false; }
-        if (out->n == 64) { compile_fail(c, t.at, t.len, "at most 64 label names"); return false; }
-        const char *name = t.kind == TOK_STRING ? t.string : parse_word_text(c, &t);
+        if (t.kind != TOK_WORD && t.kind != TOK_STRING) { pq_parse_fail_here(c, "a label's name expected"); return false; }
+        if (out->n == 64) { pq_compile_fail(c, t.at, t.len, "at most 64 label names"); return false; }
+        const char *name = t.kind == TOK_STRING ? t.string : pq_parse_word_text(c, &t);
         if (!name) return false;
         out->items[out->n++] = name;
-        parse_advance(c);
-        if (!parse_accept(c, TOK_COMMA)) break;
+        pq_parse_advance(c);
+        if (!pq_parse_accept(c, TOK_COMMA)) break;
     }
-    if (!parse_expect(c, TOK_RPAREN, "',' or ')' expected") || !out->items) return false;
+    if (!pq_parse_expect(c, TOK_RPAREN, "',' or ')' expected") || !out->items) return false;
     pq_sort(out->items, out->n, sizeof *out->items, by_text);
     return true;
 }
@@ -247,23 +247,23 @@ static bool parse_names(struct compile *c, struct names *out)
 
 static bool parse_args(struct compile *c, struct pq_node **args, uint32_t cap, uint32_t *ret_n)
 {
-    if (!parse_expect(c, TOK_LPAREN, "'(' expected")) return false;
+    if (!pq_parse_expect(c, TOK_LPAREN, "'(' expected")) return false;
     uint32_t n = 0;
     while (c->token.kind != TOK_RPAREN) {
-        if (n == cap) { compile_fail(c, c->token.at, 1, "too many arguments"); return false; }
+        if (n == cap) { pq_compile_fail(c, c->token.at, 1, "too many arguments"); return false; }
         if (!(args[n++] = parse_expr(c, 0))) return false;
-        if (!parse_accept(c, TOK_COMMA)) break;
-        if (c->token.kind == TOK_RPAREN) { parse_fail_here(c, "an argument expected after ','"); return false; }
+        if (!pq_parse_accept(c, TOK_COMMA)) break;
+        if (c->token.kind == TOK_RPAREN) { pq_parse_fail_here(c, "an argument expected after ','"); return false; }
     }
     *ret_n = n;
-    return parse_expect(c, TOK_RPAREN, "',' or ')' expected");
+    return pq_parse_expect(c, TOK_RPAREN, "',' or ')' expected");
 }
 
 static bool parse_grouping(struct compile *c, struct pq_node *n)
 {
     bool by = is_word(c, &c->token, "by");
     if (!by && !is_word(c, &c->token, "without")) return true;
-    parse_advance(c);
+    pq_parse_advance(c);
     n->by = by;
     n->without = !by;
     return parse_names(c, &n->labels);
@@ -276,11 +276,11 @@ static struct pq_node *parse_aggregate(struct compile *c, enum aggregation agg)
         AGGREGATION_TABLE(X)
 #undef X
     };
-    struct pq_node *n = parse_node(c, NODE_AGGREGATE, c->token.at), *args[2];
+    struct pq_node *n = pq_parse_node(c, NODE_AGGREGATE, c->token.at), *args[2];
     uint32_t count;
     if (!n) return NULL;
     struct token word = c->token;
-    parse_advance(c);
+    pq_parse_advance(c);
     n->type = PQ_VECTOR;
     n->aggregation = agg;
     if (!parse_grouping(c, n)) return NULL;
@@ -289,41 +289,41 @@ static struct pq_node *parse_aggregate(struct compile *c, enum aggregation agg)
     if (!grouped && !parse_grouping(c, n)) return NULL;
     uint32_t want = params[agg] ? 2 : 1;
     if (count != want)
-        return compile_fail(c, word.at, word.len, "%s takes %u argument%s, not %u", aggregation_text(agg), want,
+        return pq_compile_fail(c, word.at, word.len, "%s takes %u argument%s, not %u", pq_aggregation_text(agg), want,
                             want == 1 ? "" : "s", count);
     n->a = args[want - 1];
     n->b = want == 2 ? args[0] : NULL;
-    return parse_node_end(c, n);
+    return pq_parse_node_end(c, n);
 }
 
 static struct pq_node *parse_call(struct compile *c)
 {
     struct token word = c->token;
-    const char *name = parse_word_text(c, &word);
+    const char *name = pq_parse_word_text(c, &word);
     if (!name) return NULL;
-    const struct function *f = function_find(name);
+    const struct function *f = pq_function_find(name);
     if (!f) {
-        compile_fail(c, word.at, word.len, "%s is not a function of the supported PromQL", name);
-        const char *near = function_nearest(name);
-        if (near) compile_hint(c, "did you mean %s?", near);
+        pq_compile_fail(c, word.at, word.len, "%s is not a function of the supported PromQL", name);
+        const char *near = pq_function_nearest(name);
+        if (near) pq_compile_hint(c, "did you mean %s?", near);
         return NULL;
     }
-    struct pq_node *n = parse_node(c, NODE_CALL, word.at), *args[16];
+    struct pq_node *n = pq_parse_node(c, NODE_CALL, word.at), *args[16];
     if (!n) return NULL;
-    parse_advance(c);
+    pq_parse_advance(c);
     if (!parse_args(c, args, 16, &n->arg_count)) return NULL;
     n->function = f;
     n->type = f->result == 's' ? PQ_SCALAR : PQ_VECTOR;
     n->args = ARENA_NEW_N(c->arena, n->arg_count + 1, struct pq_node *);
-    if (!n->args) return compile_fail(c, word.at, word.len, "out of memory");
+    if (!n->args) return pq_compile_fail(c, word.at, word.len, "out of memory");
     memcpy(n->args, args, n->arg_count * sizeof args[0]);
-    return parse_node_end(c, n);
+    return pq_parse_node_end(c, n);
 }
 
 static bool find_aggregation(struct compile *c, const struct token *t, enum aggregation *ret)
 {
     for (int i = 0; i < AGG_COUNT_OF; i++)
-        if (is_word(c, t, aggregation_text((enum aggregation)i))) { *ret = (enum aggregation)i; return true; }
+        if (is_word(c, t, pq_aggregation_text((enum aggregation)i))) { *ret = (enum aggregation)i; return true; }
     return false;
 }
 
@@ -336,14 +336,14 @@ static struct pq_node *parse_word(struct compile *c)
     if (call) return parse_call(c);
     bool inf = is_word(c, &c->token, "inf");
     if ((inf || is_word(c, &c->token, "nan")) && c->ahead.kind != TOK_LBRACE) {
-        struct pq_node *n = parse_node(c, NODE_NUMBER, c->token.at);
+        struct pq_node *n = pq_parse_node(c, NODE_NUMBER, c->token.at);
         if (!n) return NULL;
         n->type = PQ_SCALAR;
         n->number = inf ? __builtin_inf() : __builtin_nan("");
-        parse_advance(c);
-        return parse_node_end(c, n);
+        pq_parse_advance(c);
+        return pq_parse_node_end(c, n);
     }
-    return parse_selector(c);
+    return pq_parse_selector(c);
 }
 
 /* ---- expressions ---- */
@@ -351,40 +351,40 @@ static struct pq_node *parse_word(struct compile *c)
 static struct pq_node *parse_literal(struct compile *c)
 {
     struct token t = c->token;
-    struct pq_node *n = parse_node(c, t.kind == TOK_STRING ? NODE_STRING : NODE_NUMBER, t.at);
+    struct pq_node *n = pq_parse_node(c, t.kind == TOK_STRING ? NODE_STRING : NODE_NUMBER, t.at);
     if (!n) return NULL;
     n->type = t.kind == TOK_STRING ? PQ_STRING : PQ_SCALAR;
     n->number = t.number;
     n->string = t.string;
-    parse_advance(c);
-    return parse_node_end(c, n);
+    pq_parse_advance(c);
+    return pq_parse_node_end(c, n);
 }
 
 static struct pq_node *parse_paren(struct compile *c)
 {
-    struct pq_node *n = parse_node(c, NODE_PAREN, c->token.at);
+    struct pq_node *n = pq_parse_node(c, NODE_PAREN, c->token.at);
     if (!n) return NULL;
-    parse_advance(c);
+    pq_parse_advance(c);
     n->a = parse_expr(c, 0);
-    if (!n->a || !parse_expect(c, TOK_RPAREN, "')' expected")) return NULL;
+    if (!n->a || !pq_parse_expect(c, TOK_RPAREN, "')' expected")) return NULL;
     n->type = n->a->type;
-    return parse_node_end(c, n);
+    return pq_parse_node_end(c, n);
 }
 
 /* -x and +x bind as * does, so that -2^2 is -(2^2) and -1*3 is (-1)*3. */
 static struct pq_node *parse_sign(struct compile *c)
 {
     struct token t = c->token;
-    parse_advance(c);
+    pq_parse_advance(c);
     struct pq_node *a = parse_expr(c, 6);
     if (!a) return NULL;
-    struct pq_node *n = parse_node(c, t.kind == TOK_SUB ? NODE_MINUS : NODE_PAREN, t.at);
+    struct pq_node *n = pq_parse_node(c, t.kind == TOK_SUB ? NODE_MINUS : NODE_PAREN, t.at);
     if (!n) return NULL;
     n->a = a;
     n->type = a->type;
     if (a->type != PQ_SCALAR && a->type != PQ_VECTOR)
-        return compile_fail(c, t.at, 1, "a sign stands before a scalar or a vector, not a %s", type_text(a->type));
-    return parse_node_end(c, n);
+        return pq_compile_fail(c, t.at, 1, "a sign stands before a scalar or a vector, not a %s", pq_type_text(a->type));
+    return pq_parse_node_end(c, n);
 }
 
 static struct pq_node *parse_operand(struct compile *c)
@@ -392,10 +392,10 @@ static struct pq_node *parse_operand(struct compile *c)
     switch (c->token.kind) {
     case TOK_NUMBER: case TOK_DURATION: case TOK_STRING: return parse_postfix(c, parse_literal(c));
     case TOK_LPAREN: return parse_postfix(c, parse_paren(c));
-    case TOK_LBRACE: return parse_postfix(c, parse_selector(c));
+    case TOK_LBRACE: return parse_postfix(c, pq_parse_selector(c));
     case TOK_WORD: return parse_postfix(c, parse_word(c));
     case TOK_ADD: case TOK_SUB: return parse_sign(c);
-    default: return parse_fail_here(c, "an expression expected");
+    default: return pq_parse_fail_here(c, "an expression expected");
     }
 }
 
@@ -404,15 +404,15 @@ static const struct { const char *text; int strength; char sort; } operators[] =
     OPERATOR_TABLE(X)
 #undef X
 };
-const char *operator_text(enum operator op) { return operators[op].text; }
-char operator_sort(enum operator op) { return operators[op].sort; }
+const char *pq_operator_text(enum operator op) { return operators[op].text; }
+char pq_operator_sort(enum operator op) { return operators[op].sort; }
 
 static const char *const aggregations[] = {
 #define X(id, word, param) word,
     AGGREGATION_TABLE(X)
 #undef X
 };
-const char *aggregation_text(enum aggregation a) { return aggregations[a]; }
+const char *pq_aggregation_text(enum aggregation a) { return aggregations[a]; }
 
 static bool at_operator(const struct compile *c, enum operator *ret)
 {
@@ -430,20 +430,20 @@ static bool parse_modifiers(struct compile *c, struct pq_node *n)
     n->on = is_word(c, &c->token, "on");
     n->matching_given = n->on || is_word(c, &c->token, "ignoring");
     if (!n->matching_given) return true;
-    parse_advance(c);
+    pq_parse_advance(c);
     if (!parse_names(c, &n->labels)) return false;
     bool left = is_word(c, &c->token, "group_left");
     if (!left && !is_word(c, &c->token, "group_right")) return true;
-    parse_advance(c);
+    pq_parse_advance(c);
     n->card = left ? GROUP_LEFT : GROUP_RIGHT;
     return c->token.kind != TOK_LPAREN || parse_names(c, &n->include);
 }
 
 static struct pq_node *parse_binary(struct compile *c, struct pq_node *left, enum operator op)
 {
-    struct pq_node *n = parse_node(c, NODE_BINARY, left->at);
+    struct pq_node *n = pq_parse_node(c, NODE_BINARY, left->at);
     if (!n) return NULL;
-    parse_advance(c);
+    pq_parse_advance(c);
     n->op = op;
     n->a = left;
     if (!parse_modifiers(c, n)) return NULL;
@@ -451,13 +451,13 @@ static struct pq_node *parse_binary(struct compile *c, struct pq_node *left, enu
     n->b = parse_expr(c, op == OP_POW ? strength : strength + 1);
     if (!n->b) return NULL;
     n->type = n->a->type == PQ_SCALAR && n->b->type == PQ_SCALAR ? PQ_SCALAR : PQ_VECTOR;
-    return parse_node_end(c, n);
+    return pq_parse_node_end(c, n);
 }
 
 static struct pq_node *parse_expr(struct compile *c, int strength)
 {
     if (++c->depth > PQ_LIMIT_DEPTH)
-        return compile_fail(c, c->token.at, 1, "the expression is nested deeper than %d", PQ_LIMIT_DEPTH);
+        return pq_compile_fail(c, c->token.at, 1, "the expression is nested deeper than %d", PQ_LIMIT_DEPTH);
     struct pq_node *left = parse_operand(c);
     enum operator op;
     while (left && at_operator(c, &op) && operators[op].strength >= strength) left = parse_binary(c, left, op);
@@ -465,12 +465,12 @@ static struct pq_node *parse_expr(struct compile *c, int strength)
     return c->failed ? NULL : left;
 }
 
-struct pq_node *parse_query(struct compile *c)
+struct pq_node *pq_parse_query(struct compile *c)
 {
-    lex_next(&c->lexer, &c->token);
+    pq_lex_next(&c->lexer, &c->token);
     c->ahead = c->token;
-    if (c->token.kind != TOK_END && c->token.kind != TOK_ERROR) lex_next(&c->lexer, &c->ahead);
+    if (c->token.kind != TOK_END && c->token.kind != TOK_ERROR) pq_lex_next(&c->lexer, &c->ahead);
     struct pq_node *root = parse_expr(c, 0);
-    if (root && c->token.kind != TOK_END) return parse_fail_here(c, "an operator or the end expected");
+    if (root && c->token.kind != TOK_END) return pq_parse_fail_here(c, "an operator or the end expected");
     return c->failed ? NULL : root;
 }

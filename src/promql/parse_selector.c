@@ -7,13 +7,13 @@ static bool add_matcher(struct compile *c, struct pq_node *n, enum pq_match_kind
                         const char *value, const struct token *t)
 {
     if (n->matcher_count >= 64) {
-        compile_fail(c, t->at, t->len, "a selector may have at most 64 matchers");
+        pq_compile_fail(c, t->at, t->len, "a selector may have at most 64 matchers");
         return false;
     }
     const char *why = NULL;
-    struct pq_matcher *m = matcher_new(c->arena, kind, name, value, c->q->match_failed, &why);
+    struct pq_matcher *m = pq_matcher_new(c->arena, kind, name, value, c->q->match_failed, &why);
     if (!m) {
-        compile_fail(c, t->at, t->len, "regular expression refused: %s", why ? why : "out of memory");
+        pq_compile_fail(c, t->at, t->len, "regular expression refused: %s", why ? why : "out of memory");
         return false;
     }
     n->matchers[n->matcher_count++] = m;
@@ -26,32 +26,32 @@ static bool parse_matcher(struct compile *c, struct pq_node *n)
 {
     struct token name = c->token;
     if (name.kind != TOK_WORD && name.kind != TOK_STRING) {
-        parse_fail_here(c, "a label's name expected");
+        pq_parse_fail_here(c, "a label's name expected");
         return false;
     }
-    const char *label = name.kind == TOK_STRING ? name.string : parse_word_text(c, &name);
+    const char *label = name.kind == TOK_STRING ? name.string : pq_parse_word_text(c, &name);
     if (!label) return false;
-    parse_advance(c);
+    pq_parse_advance(c);
     enum token_kind op = c->token.kind;
     if (name.kind == TOK_STRING && (op == TOK_COMMA || op == TOK_RBRACE)) {
         if (n->name) {
-            compile_fail(c, name.at, name.len, "the metric's name is given twice");
+            pq_compile_fail(c, name.at, name.len, "the metric's name is given twice");
             return false;
         }
         return add_matcher(c, n, PQ_EQ, "__name__", label, &name);
     }
     if (op != TOK_EQ && op != TOK_NE && op != TOK_RE && op != TOK_NRE) {
-        parse_fail_here(c, "one of = != =~ !~ expected");
-        if (op == TOK_EQEQ) compile_hint(c, "a label is matched with a single =");
+        pq_parse_fail_here(c, "one of = != =~ !~ expected");
+        if (op == TOK_EQEQ) pq_compile_hint(c, "a label is matched with a single =");
         return false;
     }
-    parse_advance(c);
+    pq_parse_advance(c);
     struct token value = c->token;
     if (value.kind != TOK_STRING) {
-        parse_fail_here(c, "a text in quotes expected");
+        pq_parse_fail_here(c, "a text in quotes expected");
         return false;
     }
-    parse_advance(c);
+    pq_parse_advance(c);
     enum pq_match_kind kind = op == TOK_EQ ? PQ_EQ : op == TOK_NE ? PQ_NE : op == TOK_RE ? PQ_RE : PQ_NRE;
     return add_matcher(c, n, kind, label, value.string, &value);
 }
@@ -61,7 +61,7 @@ static bool register_selector(struct compile *c, struct pq_node *n)
     struct pq *q = c->q;
     struct pq_node **more = ARENA_NEW_N(c->arena, q->selector_count + 1, struct pq_node *);
     if (!more) {
-        compile_fail(c, n->at, n->len, "out of memory");
+        pq_compile_fail(c, n->at, n->len, "out of memory");
         return false;
     }
     if (q->selector_count) memcpy(more, q->selectors, q->selector_count * sizeof *more);
@@ -74,31 +74,31 @@ static bool register_selector(struct compile *c, struct pq_node *n)
 static bool selects_something(const struct pq_node *n)
 {
     for (uint32_t i = 0; i < n->matcher_count; i++)
-        if (!matcher_takes_empty(n->matchers[i])) return true;
+        if (!pq_matcher_takes_empty(n->matchers[i])) return true;
     return false;
 }
 
-struct pq_node *parse_selector(struct compile *c)
+struct pq_node *pq_parse_selector(struct compile *c)
 {
-    struct pq_node *n = parse_node(c, NODE_SELECTOR, c->token.at);
+    struct pq_node *n = pq_parse_node(c, NODE_SELECTOR, c->token.at);
     if (!n) return NULL;
     n->type = PQ_VECTOR;
     n->matchers = ARENA_NEW_N(c->arena, 64, struct pq_matcher *);
-    if (!n->matchers) return compile_fail(c, n->at, 1, "out of memory");
+    if (!n->matchers) return pq_compile_fail(c, n->at, 1, "out of memory");
     struct token name = c->token;
     const char *metric = NULL;
     if (name.kind == TOK_WORD) {
-        metric = parse_word_text(c, &name);
+        metric = pq_parse_word_text(c, &name);
         if (!metric) return NULL;
-        parse_advance(c);
+        pq_parse_advance(c);
         n->name = metric;
     }
-    if (parse_accept(c, TOK_LBRACE)) {
+    if (pq_parse_accept(c, TOK_LBRACE)) {
         while (c->token.kind != TOK_RBRACE) {
             if (!parse_matcher(c, n)) return NULL;
-            if (!parse_accept(c, TOK_COMMA)) break;
+            if (!pq_parse_accept(c, TOK_COMMA)) break;
         }
-        if (!parse_expect(c, TOK_RBRACE, "',' or '}' expected")) return NULL;
+        if (!pq_parse_expect(c, TOK_RBRACE, "',' or '}' expected")) return NULL;
     }
     n->name = NULL;
     if (metric && !add_matcher(c, n, PQ_EQ, "__name__", metric, &name)) return NULL;
@@ -106,10 +106,10 @@ struct pq_node *parse_selector(struct compile *c)
         const struct pq_matcher *m = n->matchers[i];
         if (pq_matcher_kind(m) == PQ_EQ && strcmp(pq_matcher_name(m), "__name__") == 0) n->name = pq_matcher_value(m);
     }
-    parse_node_end(c, n);
+    pq_parse_node_end(c, n);
     if (!selects_something(n)) {
-        compile_fail(c, n->at, n->len, "this selects every series");
-        compile_hint(c, "name a metric, or add a matcher that the empty text does not pass");
+        pq_compile_fail(c, n->at, n->len, "this selects every series");
+        pq_compile_hint(c, "name a metric, or add a matcher that the empty text does not pass");
         return NULL;
     }
     return register_selector(c, n) ? n : NULL;

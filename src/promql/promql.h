@@ -64,7 +64,7 @@ struct pq_result {
     struct pq_series *series; uint32_t series_n;  /* matrix */
     int64_t newest_ms;           /* newest sample any selector used; INT64_MIN: none. Freshness of a signal */
     bool reset_seen;             /* a counter reset inside a range that rate or increase used */
-    double observations;         /* requests behind a histogram_quantile over rate or increase; 0: cannot be told */
+    double observations;         /* requests behind a pq_histogram_quantile over rate or increase; 0: cannot be told */
     uint32_t warnings, infos;    /* what Prometheus would have annotated */
     const char *note;            /* the first of them, for people; NULL: none */
 };
@@ -75,7 +75,7 @@ struct span pq_reach(const struct pq *q);
 /* Widest range selector inside rate, increase, delta..., 0 when none: the block of loop.md section 1. */
 struct span pq_range(const struct pq *q);
 enum pq_type pq_type(const struct pq *q);
-/* Whether it is a quantile (histogram_quantile or a quantile="..." matcher) and which. */
+/* Whether it is a quantile (pq_histogram_quantile or a quantile="..." matcher) and which. */
 bool pq_quantile(const struct pq *q, double *ret);
 /* The selectors of the query, for a store that keeps only what is asked for. reach: how far back this one looks,
  * lookback and offset included; range: of its range selector or subquery, 0: none. */

@@ -7,7 +7,7 @@
 
 /* ---- sums ---- */
 
-void kahan_add(struct kahan *k, double v)
+void pq_kahan_add(struct kahan *k, double v)
 {
     double t = k->sum + v;
     if (isinf(t)) k->c = 0;
@@ -16,9 +16,9 @@ void kahan_add(struct kahan *k, double v)
     k->sum = t;
 }
 
-double kahan_result(const struct kahan *k) { return isinf(k->sum) ? k->sum : k->sum + k->c; }
+double pq_kahan_result(const struct kahan *k) { return isinf(k->sum) ? k->sum : k->sum + k->c; }
 
-int double_compare(const void *pa, const void *pb)
+int pq_double_compare(const void *pa, const void *pb)
 {
     double a = *(const double *)pa, b = *(const double *)pb;
     if (isnan(a)) return isnan(b) ? 0 : -1;
@@ -26,12 +26,12 @@ int double_compare(const void *pa, const void *pb)
     return a < b ? -1 : a > b;
 }
 
-double quantile_of(double q, double *values, uint32_t n)
+double pq_quantile_of(double q, double *values, uint32_t n)
 {
     if (n == 0 || isnan(q)) return NAN;
     if (q < 0) return -INFINITY;
     if (q > 1) return INFINITY;
-    pq_sort(values, n, sizeof *values, double_compare);
+    pq_sort(values, n, sizeof *values, pq_double_compare);
     double rank = q * (double)(n - 1);
     uint32_t lower = (uint32_t)floor(rank), upper = lower + 1 < n ? lower + 1 : n - 1;
     double weight = rank - floor(rank);
@@ -94,17 +94,17 @@ static bool avg_over_time(struct eval *ev, const struct range *r, double *ret)
 {
     (void)ev;
     struct mean m = {0};
-    for (uint32_t i = 0; i < r->n; i++) mean_add(&m, r->samples[i].v);
-    *ret = mean_result(&m);
+    for (uint32_t i = 0; i < r->n; i++) pq_mean_add(&m, r->samples[i].v);
+    *ret = pq_mean_result(&m);
     return true;
 }
 
-void mean_add(struct mean *m, double v)
+void pq_mean_add(struct mean *m, double v)
 {
     m->n++;
     if (!m->running) {
         struct kahan next = m->k;
-        kahan_add(&next, v);
+        pq_kahan_add(&next, v);
         if (m->n == 1 || !isinf(next.sum)) { m->k = next; return; }
         /* The sum would overflow: go on with a running mean. */
         m->running = true;
@@ -113,11 +113,11 @@ void mean_add(struct mean *m, double v)
     }
     double q = (m->n - 1) / m->n;
     struct kahan next = {q * m->k.sum, q * m->k.c};
-    kahan_add(&next, v / m->n);
+    pq_kahan_add(&next, v / m->n);
     m->k = next;
 }
 
-double mean_result(const struct mean *m)
+double pq_mean_result(const struct mean *m)
 {
     if (m->running) return isinf(m->k.sum) ? m->k.sum : m->k.sum + m->k.c;
     return m->k.sum / m->n + m->k.c / m->n;
@@ -127,8 +127,8 @@ static bool sum_over_time(struct eval *ev, const struct range *r, double *ret)
 {
     (void)ev;
     struct kahan k = {0};
-    for (uint32_t i = 0; i < r->n; i++) kahan_add(&k, r->samples[i].v);
-    *ret = kahan_result(&k);
+    for (uint32_t i = 0; i < r->n; i++) pq_kahan_add(&k, r->samples[i].v);
+    *ret = pq_kahan_result(&k);
     return true;
 }
 
@@ -181,22 +181,22 @@ static bool present_over_time(struct eval *ev, const struct range *r, double *re
     return true;
 }
 
-void spread_add(struct spread *s, double v)
+void pq_spread_add(struct spread *s, double v)
 {
     s->n++;
     double d = v - (s->mean.sum + s->mean.c);
-    kahan_add(&s->mean, d / s->n);
-    kahan_add(&s->squares, d * (v - (s->mean.sum + s->mean.c)));
+    pq_kahan_add(&s->mean, d / s->n);
+    pq_kahan_add(&s->squares, d * (v - (s->mean.sum + s->mean.c)));
 }
 
-double spread_variance(const struct spread *s) { return (s->squares.sum + s->squares.c) / s->n; }
+double pq_spread_variance(const struct spread *s) { return (s->squares.sum + s->squares.c) / s->n; }
 
 static bool stdvar_over_time(struct eval *ev, const struct range *r, double *ret)
 {
     (void)ev;
     struct spread s = {0};
-    for (uint32_t i = 0; i < r->n; i++) spread_add(&s, r->samples[i].v);
-    *ret = spread_variance(&s);
+    for (uint32_t i = 0; i < r->n; i++) pq_spread_add(&s, r->samples[i].v);
+    *ret = pq_spread_variance(&s);
     return true;
 }
 
@@ -239,10 +239,10 @@ static void fit(const struct range *r, int64_t zero, double *slope, double *inte
         const struct pq_sample *s = &r->samples[i];
         double t = (double)(s->t_ms - zero) / 1000.0;
         if (i > 0 && s->v != r->samples[0].v) constant = false;
-        kahan_add(&x, t);
-        kahan_add(&y, s->v);
-        kahan_add(&xy, t * s->v);
-        kahan_add(&xx, t * t);
+        pq_kahan_add(&x, t);
+        pq_kahan_add(&y, s->v);
+        pq_kahan_add(&xy, t * s->v);
+        pq_kahan_add(&xx, t * t);
     }
     *slope = 0;
     *intercept = r->samples[0].v;
@@ -268,10 +268,10 @@ static bool deriv(struct eval *ev, const struct range *r, double *ret)
 static bool quantile_over_time(struct eval *ev, const struct range *r, double *ret)
 {
     double *values = ARENA_NEW_N(ev->arena, r->n, double);
-    if (!values) return eval_fail(ev, STATUS_LIMIT, "out of memory");
+    if (!values) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t i = 0; i < r->n; i++) values[i] = r->samples[i].v;
-    if (isnan(r->parameter) || r->parameter < 0 || r->parameter > 1) eval_warn(ev, "a quantile should be between 0 and 1");
-    *ret = quantile_of(r->parameter, values, r->n);
+    if (isnan(r->parameter) || r->parameter < 0 || r->parameter > 1) pq_eval_warn(ev, "a quantile should be between 0 and 1");
+    *ret = pq_quantile_of(r->parameter, values, r->n);
     return true;
 }
 
@@ -327,29 +327,29 @@ static bool run_ranges(struct eval *ev, const struct pq_node *call, struct range
         if (!bodies[number](ev, r, &v)) continue;
         struct pq_labels labels = m->series[i].labels;
         if (!said) {
-            const char *name = labels_get(labels, "__name__");
-            if (name && !looks_like_counter(name)) { eval_info(ev, "metric might not be a counter"); said = true; }
+            const char *name = pq_labels_get(labels, "__name__");
+            if (name && !looks_like_counter(name)) { pq_eval_info(ev, "metric might not be a counter"); said = true; }
         }
-        if (!keeps[number]) labels = labels_without_name(ev->arena, labels);
+        if (!keeps[number]) labels = pq_labels_without_name(ev->arena, labels);
         ret->items[ret->n++] = (struct pq_element){labels, v, r->now};
     }
-    return ev->status == STATUS_OK && (keeps[number] || vector_check_unique(ev, ret));
+    return ev->status == STATUS_OK && (keeps[number] || pq_vector_check_unique(ev, ret));
 }
 
-bool range_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
+bool pq_range_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret)
 {
     struct range r = {.now = t};
     const struct pq_node *arg = NULL;
     struct value m = {0}, v;
     for (uint32_t i = 0; i < call->arg_count; i++) {
         const struct pq_node *a = call->args[i];
-        if (!eval_node(ev, a, t, &v)) return false;
+        if (!pq_eval_node(ev, a, t, &v)) return false;
         if (a->type == PQ_SCALAR) { r.parameter = v.scalar; continue; }
         m = v;
         for (arg = a; arg->kind == NODE_PAREN;) arg = arg->a;
     }
-    r.to = node_end_time(ev, arg, t);
+    r.to = pq_node_end_time(ev, arg, t);
     r.from = r.to - arg->range_ms;
-    if (!vector_room(ev, m.series_n, ret)) return false;
+    if (!pq_vector_room(ev, m.series_n, ret)) return false;
     return run_ranges(ev, call, &r, &m, ret);
 }

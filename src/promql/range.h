@@ -21,12 +21,12 @@ struct range { const struct pq_sample *samples; uint32_t n; int64_t from, to, no
 
 /* A mean that neither loses small parts nor overflows, and a variance (both as Prometheus computes them). */
 struct mean { struct kahan k; double n; bool running; };
-void mean_add(struct mean *m, double v);
-double mean_result(const struct mean *m);
+void pq_mean_add(struct mean *m, double v);
+double pq_mean_result(const struct mean *m);
 struct spread { struct kahan mean, squares; double n; };
-void spread_add(struct spread *s, double v);
-double spread_variance(const struct spread *s);
+void pq_spread_add(struct spread *s, double v);
+double pq_spread_variance(const struct spread *s);
 
-bool range_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
+bool pq_range_function(struct eval *ev, const struct pq_node *call, int64_t t, struct value *ret);
 
 #endif

@@ -10,6 +10,6 @@
 #include "base/arena.h"
 
 /* Compiled into the arena. NULL: *why says why. */
-const pcre2_code *regex_compile(struct arena *a, const char *pattern, const char **why);
+const pcre2_code *pq_regex_compile(struct arena *a, const char *pattern, const char **why);
 
 #endif
