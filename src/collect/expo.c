@@ -315,7 +315,8 @@ static enum expo_event read_meta(struct expo *x)
         m->kind = words[i].kind;
         m->name = start + 7;
         const char *p = m->name;
-        while (p < end && *p != ' ' && *p != '\t') p++;
+        bool tab_too = x->format == EXPO_TEXT;
+        while (p < end && *p != ' ' && !(tab_too && *p == '\t')) p++;
         m->name_len = (uint32_t)(p - m->name);
         m->text = p < end ? p + 1 : NULL;
         m->text_len = p < end ? (uint32_t)(end - p - 1) : 0;
