@@ -278,7 +278,8 @@ static void strict_text_pages(void **state)
         assert_int_equal(f.line, bad[i].line);
     }
     static const char good[] = "# a comment\n# HELP a text \\n more\n# TYPE a histogram\na_bucket{le=\"1\"} 1\n"
-                               "a_bucket{le=\"+Inf\"} 2\na_sum 3\na_count 2\n\n# TYPE b untyped\nb 1 5\nb{c=\"d\",} 1\n# TYPE c counter\nc 1\n";
+                               "a_bucket{le=\"+Inf\"} 2\na_sum 3\na_count 2\n\n# TYPE b untyped\nb 1 5\nb{c=\"d\",} 1\n"
+                               "# TYPE c counter\nc 1\n";
     bool ok = expo_check(good, sizeof good - 1, EXPO_TEXT, &f);
     if (!ok) print_error("line %u:%u: %s\n", f.line, f.col, f.reason);
     assert_true(ok);
