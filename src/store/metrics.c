@@ -218,6 +218,20 @@ static enum status open_connections(struct store_metrics *m, struct store *s, st
     return rc;
 }
 
+/* Damage here loses comfort only, so the way out is another one than for the log. */
+static enum status advise(struct err *e)
+{
+    if (!e) return STATUS_CORRUPT;
+    char what[sizeof e->text];
+    text_copy(what, sizeof what, e->text);
+    char *end = strstr(what, "; ");
+    if (end) *end = '\0';
+    return err_set(e, STATUS_CORRUPT,
+                   "%.300s; move metrics.db away and start again: signals and baselines begin anew, the"
+                   " audit keeps the story",
+                   what);
+}
+
 enum status store_metrics_open(struct store_metrics **ret, struct store *s, struct err *e)
 {
     struct store_metrics *m = calloc(1, sizeof *m);
@@ -234,9 +248,9 @@ enum status store_metrics_open(struct store_metrics **ret, struct store *s, stru
         rc = store_thread(&m->thread, run_jobs, m, e);
         m->running = rc == STATUS_OK;
     }
-    if (rc != STATUS_OK) store_metrics_close(m);
-    else *ret = m;
-    return rc;
+    if (rc == STATUS_OK) *ret = m;
+    else store_metrics_close(m);
+    return rc == STATUS_CORRUPT ? advise(e) : rc;
 }
 
 static void stop(struct store_metrics *m)

@@ -62,6 +62,16 @@ static void append_story(struct store *s)
     append(s, RECORD_INCIDENT, 0, 2);
 }
 
+static void assert_verified(struct store *s, uint64_t records)
+{
+    struct store_report report;
+    struct err e;
+    if (store_verify(s, &report, &e) != STATUS_OK) fail_msg("%s", e.text);
+    if (!report.good) fail_msg("%s", report.why);
+    assert_int_equal(report.records, records);
+    assert_int_equal(report.newest.size, records);
+}
+
 static void refuse(const struct place *p, enum status want, const char *text)
 {
     struct store_options o = options(p, true);
@@ -126,6 +136,21 @@ static void test_other_database(void **state)
     make_log(p);
     run_sql(p, "metrics.db", "PRAGMA application_id=7");
     refuse(p, STATUS_CORRUPT, "not the metrics store of trimtab");
+}
+
+static void test_damaged_metrics(void **state)
+{
+    struct place *p = *state;
+    char junk[4096], path[400];
+    make_log(p);
+    memset(junk, 'j', sizeof junk);
+    write_file(p, "metrics.db", junk, sizeof junk);
+    refuse(p, STATUS_CORRUPT, "metrics.db: setting up: file is not a database; move metrics.db away and start again");
+    snprintf(path, sizeof path, "%s/metrics.db", p->dir);
+    assert_int_equal(unlink(path), 0);
+    struct store *s = open_at(p, true);
+    assert_verified(s, 7);
+    store_close(s);
 }
 
 static void test_newer_schema(void **state)
@@ -234,6 +259,7 @@ int main(void)
         AT_PLACE(test_second_daemon),
         AT_PLACE(test_not_a_database),
         AT_PLACE(test_other_database),
+        AT_PLACE(test_damaged_metrics),
         AT_PLACE(test_newer_schema),
         AT_PLACE(test_lost_records),
         AT_PLACE(test_changed_tree),

@@ -26,8 +26,6 @@ static const char *const metrics_steps[] = {
     " UNIQUE (service, signal)) STRICT;"
     "CREATE TABLE points (series INTEGER NOT NULL, at INTEGER NOT NULL, value REAL, n INTEGER NOT NULL, why TEXT,"
     " PRIMARY KEY (series, at)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE slots (series INTEGER NOT NULL, at INTEGER NOT NULL, value REAL NOT NULL, n INTEGER NOT NULL,"
-    " PRIMARY KEY (series, at)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE state (service TEXT PRIMARY KEY, saved INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT, WITHOUT ROWID;"
     "CREATE TABLE policy (revision TEXT PRIMARY KEY, path TEXT NOT NULL, text TEXT NOT NULL, loaded INTEGER NOT NULL)"
     " STRICT, WITHOUT ROWID;"

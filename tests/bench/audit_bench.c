@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "audit/codec.h"
-#include "store/store.h"
+#include "store/history.h"
 
 #define ROUNDS 400
 
@@ -67,22 +68,62 @@ static struct record intent(unsigned n, char room[64])
     return r;
 }
 
-static int measure_appends(const char *dir)
+static struct store *open_store(const char *dir)
 {
-    static double us[ROUNDS];
     static const uint8_t seed[AUDIT_SEED_BYTES] = {1};
     struct store_options o = {.dir = dir, .seed = seed, .reserve_bytes = 1 << 20};
     struct store *s = NULL;
     struct err e;
-    if (store_open(&s, &o, &e) != STATUS_OK) {
-        fprintf(stderr, "%s\n", e.text);
-        return 1;
+    if (store_open(&s, &o, &e) != STATUS_OK) fprintf(stderr, "%s\n", e.text);
+    return s;
+}
+
+/* One tick of 100 services x 20 signals. */
+static int put_tick(struct store *s, int64_t at)
+{
+    static struct store_point points[2000];
+    static char services[100][16], signals[20][16];
+    for (unsigned i = 0; i < 2000; i++) {
+        snprintf(services[i / 20], sizeof services[0], "service-%u", i / 20);
+        snprintf(signals[i % 20], sizeof signals[0], "signal_%u", i % 20);
+        points[i] = (struct store_point){.service = services[i / 20], .signal = signals[i % 20], .at = at,
+                                         .value = 38.1 + i % 17 * 0.25, .n = 100};
     }
+    return store_points_put(s, points, 2000, NULL) != STATUS_OK;
+}
+
+static int measure_points(const char *dir)
+{
+    enum { TICKS = 50 };
+    char path[300];
+    struct stat st;
+    struct store *s = open_store(dir);
+    if (!s) return 1;
+    double start = now_us();
+    for (int t = 0; t < TICKS; t++)
+        if (put_tick(s, 1778580000000000 + t * INT64_C(10000000))) return 1;
+    store_history_flush(s);
+    say("points_write", 2000.0 * TICKS / (now_us() - start) * 1e6, "points/s", "one row a point");
+    store_close(s);
+    snprintf(path, sizeof path, "%s/metrics.db", dir);
+    if (stat(path, &st) != 0) return 1;
+    say("points_size", (double)st.st_size / (2000.0 * TICKS), "bytes/point", "one row a point, not compressed");
+    return 0;
+}
+
+/* load: a tick of points goes to the other file every tenth append. */
+static int measure_appends(const char *dir, bool load, const char *name)
+{
+    static double us[ROUNDS];
+    struct store *s = open_store(dir);
+    struct err e;
+    if (!s) return 1;
     for (unsigned i = 0; i < ROUNDS; i++) {
         char room[64];
         struct record r = intent(i, room);
         struct store_ack ack;
         struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+        if (load && i % 10 == 0 && put_tick(s, i)) return 1;
         double start = now_us();
         if (store_append(s, &r, 1, i, &e) != STATUS_OK) return 1;
         while (store_poll(s, &ack, 1) == 0)
@@ -90,10 +131,18 @@ static int measure_appends(const char *dir)
         us[i] = now_us() - start;
         if (ack.status != STATUS_OK) return 1;
     }
-    say_quantiles("audit_append_intent_durable", us, "one fdatasync of the write-ahead file");
+    say_quantiles(name, us, "one fdatasync of the write-ahead file");
+    store_close(s);
+    return 0;
+}
+
+static int measure_verify(const char *dir)
+{
     struct store_report report;
+    struct store *s = open_store(dir);
+    if (!s) return 1;
     double start = now_us();
-    if (store_verify(s, &report, &e) != STATUS_OK || !report.good) return 1;
+    if (store_verify(s, &report, NULL) != STATUS_OK || !report.good) return 1;
     say("audit_verify", (double)report.records / (now_us() - start) * 1e6, "records/s",
         "one signature check an INTENT");
     store_close(s);
@@ -152,7 +201,9 @@ int main(void)
         perror(dir);
         return 1;
     }
-    int rc = measure_codec() || measure_disk(dir) || measure_appends(dir);
+    int rc = measure_codec() || measure_disk(dir) || measure_appends(dir, false, "audit_append_intent_durable")
+             || measure_verify(dir) || measure_appends(dir, true, "audit_append_intent_while_points")
+             || measure_points(dir);
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     return system(command) != 0 || rc;
 }
