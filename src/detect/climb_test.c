@@ -62,7 +62,7 @@ static void step(struct run *r, double level)
     r->ev = (struct evidence){.needs = &needs, .items = r->items};
     /* 1760313600 = Monday 2025-10-13T00:00:00Z */
     detect_tick(r->d, now, (struct wall){1760313600 * US_PER_S + now.us}, &quiet, &r->ev);
-    for (int i = 0; i < RULES; i++) {
+    for (enum rule i = 0; i < RULES; i++) {
         r->history[i] = (r->history[i] << 1 | is_true(r, i)) & 7;
         bool open = r->history[i] == 3 || r->history[i] >= 5;
         if (open && r->found[i] < 0) r->found[i] = r->tick;
@@ -71,8 +71,8 @@ static void step(struct run *r, double level)
 
 static enum rule first_found(const struct run *r)
 {
-    int best = RULES;
-    for (int i = 0; i < RULES; i++)
+    enum rule best = RULES;
+    for (enum rule i = 0; i < RULES; i++)
         if (r->found[i] >= 0 && (best == RULES || r->found[i] < r->found[best])) best = i;
     return best;
 }
