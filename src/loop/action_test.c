@@ -254,7 +254,8 @@ static void test_a_crash_at_any_event_neither_loses_nor_doubles(void **state)
             intents += b->log[i]->kind == RECORD_INTENT;
             applied += b->log[i]->kind == RECORD_APPLIED;
         }
-        if (b->target.writes > 2 || b->target.writes < (int)applied) fail_msg("crash after %d events: %d writes", (int)at, b->target.writes);
+        if (b->target.writes > 2 || b->target.writes < (int)applied)
+            fail_msg("crash after %d events: %d writes", (int)at, b->target.writes);
         assert_true(intents >= applied);
         bench_free(b);
     }
