@@ -112,6 +112,7 @@ void plant_advance(struct plant *p, int64_t until_us)
 }
 
 int64_t plant_now_us(const struct plant *p) { return p->now_ns / 1000; }
+const char *plant_version(const struct plant *p) { return p->env.version; }
 bool plant_up(const struct plant *p) { return p->down_until_ns == 0; }
 
 void plant_restart(struct plant *p)
@@ -148,6 +149,8 @@ void plant_window_take(struct plant *p, struct plant_window *ret)
     w.throughput = ratio((double)w.completed, w.seconds);
     w.batch = ratio((double)(now->items - was->items), (double)(now->batches - was->batches));
     w.cache_hit = ratio((double)(now->hits - was->hits), (double)(now->lookups - was->lookups));
+    w.replicas = ratio((double)(now->gpu_ns - was->gpu_ns) * 1e-9, w.seconds);
+    w.gpu_memory = p->env.used_mb / p->env.config.mem_mb;
     window_times(p, &w);
     p->window_base = p->totals;
     p->window_ns = p->now_ns;

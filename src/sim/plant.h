@@ -60,10 +60,15 @@ struct plant_window {
     double throughput;                /* completed per second */
     double fetch_ms, kernel_ms, batch; /* means; NaN when none */
     double cache_hit;                 /* ratio; NaN when no lookup */
+    double gpu_memory;                /* used part of a replica's memory, at the end */
+    double replicas;                  /* serving, mean */
 };
 void plant_window_take(struct plant *p, struct plant_window *ret);
 
-/* FNV-1a over the whole state. */
+/* The model_version in service. */
+const char *plant_version(const struct plant *p);
+
+/* A hash over the whole state. */
 uint64_t plant_digest(const struct plant *p);
 /* Appends the state as bytes (same format on every little-endian machine). */
 void plant_save(const struct plant *p, struct buf *out);

@@ -34,8 +34,9 @@ void plant_slow_step(struct plant *p)
 {
     struct plant_env *v = &p->env;
     if (p->down_until_ns != 0 && p->now_ns >= p->down_until_ns) come_up(p);
-    env_step(v, p->now_ns / 1000, SLOW_S, (double)(p->totals.offered - p->offered_before), p->peak_batch);
-    p->offered_before = p->totals.offered;
+    uint64_t admitted = p->totals.offered - p->totals.refused;
+    env_step(v, p->now_ns / 1000, SLOW_S, (double)(admitted - p->admitted_before), p->peak_batch);
+    p->admitted_before = admitted;
     p->totals.lookups = v->lookups;
     p->totals.hits = v->hits;
     p->peak_batch = 0;

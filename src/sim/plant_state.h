@@ -54,7 +54,7 @@ struct plant {
     int64_t now_ns, next_slow_ns;
     int64_t down_until_ns;       /* not serving before; 0 = serving */
     int64_t process_start_us;
-    uint64_t offered_before;     /* totals.offered at the last slow step */
+    uint64_t admitted_before;    /* offered - refused at the last slow step */
 
     /* flow */
     double until_arrival;        /* exponential units left until the next arrival */

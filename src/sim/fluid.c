@@ -1,0 +1,391 @@
+#include "sim/fluid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/prng.h"
+#include "base/time.h"
+#include "sim/fluid_rest.h"
+#include "sim/plant_env.h"
+#include "stats/dist.h"
+#include "stats/elem.h"
+
+/* Latency as three cumulants in ms: independent parts add. */
+struct moments { double mean, var, third; };
+
+struct fluid_sums {
+    double seconds, offered, completed, refused, failed, timeouts;
+    double raw1, raw2, raw3;     /* of latency, weighted by completions */
+    double worst_p99;
+    double queue, busy, available, fetch, batches, kernel;
+    double skew_most;            /* see quantile */
+    uint64_t lookups, hits;      /* the surroundings' counters at the start of the window */
+};
+
+/* Plain data without holes, like struct plant. */
+struct fluid {
+    struct plant_env env;
+    struct prng rng;
+    int64_t now_us, down_until_us, process_start_us;
+    int64_t ready_us[PLANT_GPUS_MAX];  /* replica serves from here on; INT64_MAX: it does not exist or found no place */
+    double waiting_fetch, waiting_batch, latency_s, repeats, admitted, peak_batch;
+    struct fluid_sums sums;
+};
+
+_Static_assert(sizeof(struct fluid) % 8 == 0 && sizeof(struct fluid_sums) == 19 * 8, "whole words");
+
+static const double normal_99 = 2.3263478740408408;
+
+/* Capacity of the moment, per second and in ms. */
+struct stage {
+    double serving, batch, full_ms, share, noise, rate;   /* full cycle; its batch-dependent part; items per second */
+    double bad_part, bad_extra_ms;                        /* items through the bad replica and their longer cycle */
+    double fetch_rate, slots;
+};
+
+static void scale_replicas(struct fluid *f)
+{
+    const struct plant_config *c = &f->env.config;
+    double wanted = f->env.replicas - (double)f->env.lost;
+    for (unsigned i = 0; i < PLANT_GPUS_MAX; i++) {
+        if ((double)i >= wanted) f->ready_us[i] = INT64_MAX;
+        else if (f->ready_us[i] == INT64_MAX && (double)i < c->schedulable)
+            f->ready_us[i] = f->now_us + (int64_t)(prng_between(&f->rng, c->start_min_s, c->start_max_s) * 1e6);
+    }
+}
+
+static double serving(const struct fluid *f)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < PLANT_GPUS_MAX; i++) n += f->ready_us[i] <= f->now_us;
+    return n;
+}
+
+static double kernel_ms(const struct plant_env *v, double noise, double b)
+{
+    double over = fmax(0, b - v->config.kernel_knee);
+    return v->kernel_factor * noise * (v->kernel_base_ms + v->kernel_item_ms * b + v->kernel_knee_ms * over * over);
+}
+
+static struct stage stage_now(const struct fluid *f)
+{
+    const struct plant_env *v = &f->env;
+    struct stage s = {.serving = serving(f), .batch = fmin(v->batch_max, v->batch_limit)};
+    s.noise = stats_exp(0.5 * v->config.kernel_noise * v->config.kernel_noise);
+    double kernel = kernel_ms(v, s.noise, s.batch);
+    s.full_ms = v->host_ms + kernel;
+    s.share = 1.0 - (v->host_ms + kernel_ms(v, s.noise, 0)) / s.full_ms;
+    s.rate = s.serving * s.batch / s.full_ms * 1e3;
+    if (v->bad_instance < PLANT_GPUS_MAX && f->ready_us[v->bad_instance] <= f->now_us) {
+        double bad_ms = v->host_ms + kernel * v->bad_factor, own = s.batch / bad_ms * 1e3;
+        s.rate += own - s.batch / s.full_ms * 1e3;
+        s.bad_part = own / s.rate;
+        s.bad_extra_ms = bad_ms - s.full_ms;
+    }
+    s.slots = v->concurrency * s.serving;
+    s.fetch_rate = v->fetch_ms > 0 ? s.slots / v->fetch_ms * 1e3 : INFINITY;
+    return s;
+}
+
+static double offered_now(const struct fluid *f)
+{
+    const struct plant_env *v = &f->env;
+    return v->open_per_s + v->closed_users / (v->config.think_s + f->latency_s) + f->repeats;
+}
+
+/* Requests waiting for one of many fetch slots at rest (Sakasegawa's formula for many servers). */
+static double fetch_waiting(const struct fluid *f, const struct stage *s, double use)
+{
+    double spread = f->env.config.fetch_noise;
+    double power = stats_exp(sqrt(2.0 * (s->slots + 1.0)) * stats_log(use));
+    return power / (1.0 - use) * 0.5 * (1.0 + spread * spread);
+}
+
+/* Use of the slots at which this second ends at rest; 1: more comes than can pass. */
+static double fetch_use(const struct fluid *f, const struct stage *s, double offered)
+{
+    double low = 0, high = 0.9999, want = f->waiting_fetch + offered;
+    if (fetch_waiting(f, s, high) + high * s->fetch_rate < want) return 1;
+    if (want < 0.8 * s->fetch_rate) return want / s->fetch_rate;
+    for (int i = 0; i < 30; i++) {
+        double mid = 0.5 * (low + high);
+        if (fetch_waiting(f, s, mid) + mid * s->fetch_rate < want) low = mid;
+        else high = mid;
+    }
+    return 0.5 * (low + high);
+}
+
+static double fetch_stage(struct fluid *f, const struct stage *s, double offered)
+{
+    if (isinf(s->fetch_rate)) return offered;
+    double passed = fetch_use(f, s, offered) * s->fetch_rate;
+    double inside = f->waiting_fetch + offered - passed;
+    f->waiting_fetch = fmax(inside, 0);
+    return passed;
+}
+
+/* Spread of a queue near its limit: exponential below it, and from the cap down above it. */
+static double spread_of(double use) { return 0.35 / fmax(fabs(1.0 - use), 1e-6); }
+
+/* What does not fit is refused. A greedy server takes in gulps: the mean lies under the cap by half a gulp and the spread. */
+static double refuse(struct fluid *f, double gulp, double use)
+{
+    double cap = f->env.config.queue_cap;
+    double room = fmax(cap - 0.5 * gulp - fmin(spread_of(use), 0.5 * cap), 0.3 * cap);
+    double over = f->waiting_fetch + f->waiting_batch - room;
+    if (over <= 0) return 0;
+    double from_fetch = fmin(over, f->waiting_fetch);
+    f->waiting_fetch -= from_fetch;
+    f->waiting_batch = fmax(f->waiting_batch - (over - from_fetch), 0);
+    return over;
+}
+
+static void add_part(struct moments *m, double mean, double sd, double skew)
+{
+    m->mean += mean;
+    m->var += sd * sd;
+    m->third += skew * sd * sd * sd;
+}
+
+/* Cornish and Fisher's quantile from three cumulants. An exponential has skew 2; beyond that the expansion runs away, except
+ * far out in a mixture of two (a bad replica). */
+enum { SKEW_USUAL = 2, SKEW_MIXTURE = 8 };
+static double quantile(const struct moments *m, double z, double most)
+{
+    double sd = sqrt(fmax(m->var, 1e-12)), skew = m->third / (sd * sd * sd);
+    skew = fmin(fmax(skew, -SKEW_USUAL), most);
+    return m->mean + sd * (z + skew / 6.0 * (z * z - 1.0));
+}
+
+struct flow { double in, out, use, offered_use; };  /* of the batch stage: items a second; use of its capacity */
+
+static struct moments latency(const struct fluid *f, const struct stage *s, const struct rest *r, const struct flow *w)
+{
+    struct moments m = {0};
+    double spread = f->env.config.fetch_noise, grown = stats_expm1(spread * spread);
+    add_part(&m, f->env.fetch_ms, f->env.fetch_ms * sqrt(grown), (grown + 3.0) * sqrt(grown));
+    double per_item_ms = 1e3 / fmax(w->out, 1e-9);
+    m.mean += f->waiting_fetch * per_item_ms;
+    struct rest_point p = rest_times(r, w->use);
+    double sd = (p.p99 - p.p50) / normal_99 * s->full_ms;
+    add_part(&m, p.mean * s->full_ms, sd, sd > 0 ? 6.0 * (p.mean - p.p50) * s->full_ms / sd : 0);
+    double more = f->waiting_batch - r->queue[FLUID_USES - 1] * s->serving * s->batch;
+    if (w->use > 0.95 && more > 0)
+        add_part(&m, more * per_item_ms, fmin(more, spread_of(w->offered_use)) * per_item_ms, w->offered_use < 1 ? 2 : -2);
+    if (s->bad_part > 0) {
+        double q = s->bad_part * (1.0 - s->bad_part), d = s->bad_extra_ms;
+        add_part(&m, s->bad_part * d, fabs(d) * sqrt(q), (d > 0 ? 1 : -1) * (1.0 - 2.0 * s->bad_part) / sqrt(q));
+    }
+    return m;
+}
+
+static void count_compute(struct fluid *f, const struct stage *s, double out, double use)
+{
+    double b = s->batch * use * (1.0 - s->share) / (1.0 - use * s->share);
+    b = fmin(fmax(b, 1), s->batch);
+    double ms = kernel_ms(&f->env, s->noise, b), gap = f->env.host_ms;
+    ms += fmax(fmin(f->env.swing * (ms + gap), 0.9 * gap), -0.9 * ms);
+    f->sums.batches += out / b;
+    f->sums.kernel += out / b * ms;
+    f->sums.busy += fmin(out / b * ms * 1e-3, s->serving);
+    f->peak_batch = fmin(s->batch, 1.8 * b + 2);
+}
+
+static void count_answers(struct fluid *f, const struct stage *s, const struct moments *m, double out)
+{
+    double most = s->bad_part > 0 ? SKEW_MIXTURE : SKEW_USUAL;
+    double raw2 = m->var + m->mean * m->mean;
+    f->sums.completed += out;
+    f->sums.raw1 += out * m->mean;
+    f->sums.raw2 += out * raw2;
+    f->sums.raw3 += out * (m->third + 3.0 * m->mean * m->var + m->mean * m->mean * m->mean);
+    f->sums.fetch += out * f->env.fetch_ms;
+    f->sums.worst_p99 = fmax(f->sums.worst_p99, quantile(m, normal_99, most));
+    f->sums.skew_most = fmax(f->sums.skew_most, most);
+}
+
+static double timed_out(const struct fluid *f, const struct moments *m, double out)
+{
+    double z = (f->env.config.timeout_ms - m->mean) / sqrt(fmax(m->var, 1e-12));
+    return z > 5 ? 0 : out * stats_normal_cdf(-z);
+}
+
+static void serve_second(struct fluid *f, const struct stage *s, double offered)
+{
+    struct rest r;
+    struct flow w = {.in = fetch_stage(f, s, offered)};
+    rest_column(&r, s->share, s->serving);
+    double scale = s->serving * s->batch;
+    w.offered_use = w.in / s->rate;
+    w.use = rest_solve(&r, scale, f->waiting_batch, w.in, s->rate);
+    w.out = fmin(w.use * s->rate, f->waiting_batch + w.in);
+    f->waiting_batch = fmax(f->waiting_batch + w.in - w.out, 0);
+    double refused = refuse(f, r.queue[FLUID_USES - 1] * scale, fmax(w.offered_use, offered / s->fetch_rate));
+    struct moments m = latency(f, s, &r, &w);
+    double late = timed_out(f, &m, w.out);
+    f->latency_s = m.mean * 1e-3;
+    f->sums.queue += f->waiting_fetch + f->waiting_batch;
+    f->sums.refused += refused;
+    f->admitted += 0.3 * (offered - refused - f->admitted);  /* smoothed: the upstream answers faster than a second */
+    f->sums.timeouts += late;
+    count_answers(f, s, &m, w.out);
+    count_compute(f, s, w.out, w.use);
+    f->repeats = f->env.config.retry_max > 0 ? (refused + late) * f->env.config.retry_share : 0;
+}
+
+static void go_down(struct fluid *f, double seconds, bool cold)
+{
+    f->sums.failed += f->waiting_fetch + f->waiting_batch;
+    f->waiting_fetch = f->waiting_batch = 0;
+    f->down_until_us = f->now_us + (int64_t)(seconds * 1e6);
+    env_restarted(&f->env, cold);
+}
+
+static void step(struct fluid *f)
+{
+    if (f->down_until_us != 0 && f->now_us >= f->down_until_us) {
+        f->down_until_us = 0;
+        f->process_start_us = f->now_us;
+    }
+    env_step(&f->env, f->now_us, 1.0, f->admitted, f->peak_batch);
+    if (f->env.restart_due && f->down_until_us == 0) fluid_restart(f);
+    scale_replicas(f);
+    struct stage s = stage_now(f);
+    double offered = offered_now(f);
+    f->sums.seconds += 1;
+    f->sums.offered += offered;
+    f->sums.available += s.serving;
+    if (f->down_until_us != 0 || s.serving < 1) {
+        f->sums.refused += offered;
+        f->repeats = f->admitted = 0;
+        return;
+    }
+    serve_second(f, &s, offered);
+}
+
+struct fluid *fluid_new(const struct plant_config *c, uint64_t seed, struct err *e)
+{
+    if (plant_config_check(c, e) != STATUS_OK) return NULL;
+    struct fluid *f = calloc(1, sizeof *f);
+    if (!f) {
+        err_set(e, STATUS_MEMORY, "out of memory for a simulated service");
+        return NULL;
+    }
+    struct prng root, surroundings;
+    prng_seed(&root, seed);
+    prng_fork(&surroundings, &root, "surroundings at start");
+    prng_fork(&f->rng, &root, "fluid");
+    env_init(&f->env, c, &surroundings);
+    for (unsigned i = 0; i < PLANT_GPUS_MAX; i++) f->ready_us[i] = (double)i < c->replicas ? 0 : INT64_MAX;
+    f->latency_s = 0.030;
+    f->admitted = c->rate;
+    return f;
+}
+
+struct fluid *fluid_clone(const struct fluid *f)
+{
+    struct fluid *copy = malloc(sizeof *copy);
+    if (copy) memcpy(copy, f, sizeof *copy);
+    return copy;
+}
+
+void fluid_free(struct fluid *f) { free(f); }
+
+void fluid_reseed(struct fluid *f, const char *purpose)
+{
+    struct prng root;
+    prng_fork(&root, &f->env.rng, purpose);
+    prng_fork(&f->env.rng, &root, "surroundings");
+    prng_fork(&f->rng, &root, "fluid");
+}
+
+enum status fluid_fault_add(struct fluid *f, const struct plant_fault *fault, struct err *e)
+{
+    return env_fault_add(&f->env, fault, e);
+}
+
+void fluid_faults_lift(struct fluid *f) { env_faults_lift(&f->env); }
+
+void fluid_advance(struct fluid *f, int64_t until_us)
+{
+    while (f->now_us + US_PER_S <= until_us) {
+        step(f);
+        f->now_us += US_PER_S;
+    }
+}
+
+int64_t fluid_now_us(const struct fluid *f) { return f->now_us; }
+
+enum status fluid_knob_get(const struct fluid *f, const char *knob, struct buf *out, struct err *e)
+{
+    return env_knob_get(&f->env, knob, out, e);
+}
+
+enum status fluid_knob_set(struct fluid *f, const char *knob, const char *text, size_t len, double *ret_in_force,
+                           struct err *e)
+{
+    bool reload = false;
+    enum status s = env_knob_set(&f->env, knob, text, len, ret_in_force, &reload, e);
+    if (reload) go_down(f, f->env.config.reload_s, false);
+    return s;
+}
+
+uint64_t fluid_knob_version(const struct fluid *f) { return f->env.knob_version; }
+void fluid_restart(struct fluid *f) { go_down(f, f->env.config.restart_s, true); }
+bool fluid_up(const struct fluid *f) { return f->down_until_us == 0; }
+const char *fluid_version(const struct fluid *f) { return f->env.version; }
+int64_t fluid_process_start_us(const struct fluid *f) { return f->process_start_us; }
+
+static double ratio(double part, double whole) { return whole > 0 ? part / whole : (double)NAN; }
+
+/* A percentile of n requests is itself uncertain: 3.4 / sqrt(n) of its value at p99, 1.2 / sqrt(n) at the median. */
+static double noisy(struct fluid *f, double value, double size)
+{
+    return value * (1.0 + size / sqrt(fmax(f->sums.completed, 1)) * stats_draw_normal(&f->rng, 0, 1));
+}
+
+static void window_latency(struct fluid *f, struct plant_window *w)
+{
+    const struct fluid_sums *s = &f->sums;
+    w->p50_ms = w->p99_ms = w->mean_ms = w->fetch_ms = NAN;
+    if (!(s->completed >= 1)) return;
+    double m1 = s->raw1 / s->completed, m2 = s->raw2 / s->completed, m3 = s->raw3 / s->completed;
+    struct moments m = {m1, m2 - m1 * m1, m3 - 3.0 * m1 * m2 + 2.0 * m1 * m1 * m1};
+    w->mean_ms = m1;
+    w->p50_ms = noisy(f, quantile(&m, 0, SKEW_USUAL), 1.2);
+    w->p99_ms = noisy(f, fmin(quantile(&m, normal_99, s->skew_most), s->worst_p99), 3.4);
+    w->fetch_ms = s->fetch / s->completed;
+}
+
+void fluid_window_take(struct fluid *f, struct plant_window *ret)
+{
+    const struct fluid_sums *s = &f->sums;
+    struct plant_window w = {.seconds = s->seconds,
+                             .offered = (uint64_t)s->offered, .completed = (uint64_t)s->completed,
+                             .refused = (uint64_t)s->refused, .failed = (uint64_t)s->failed,
+                             .timeouts = (uint64_t)s->timeouts};
+    w.queue = ratio(s->queue, s->seconds);
+    w.gpu_util = ratio(s->busy, s->available);
+    w.throughput = ratio(s->completed, s->seconds);
+    w.kernel_ms = ratio(s->kernel, s->batches);
+    w.batch = ratio(s->completed, s->batches);
+    w.cache_hit = ratio((double)(f->env.hits - s->hits), (double)(f->env.lookups - s->lookups));
+    w.gpu_memory = f->env.used_mb / f->env.config.mem_mb;
+    w.replicas = ratio(s->available, s->seconds);
+    window_latency(f, &w);
+    f->sums = (struct fluid_sums){.lookups = f->env.lookups, .hits = f->env.hits};
+    *ret = w;
+}
+
+uint64_t fluid_digest(const struct fluid *f)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325), word;
+    for (size_t i = 0; i < sizeof *f; i += sizeof word) {
+        memcpy(&word, (const char *)f + i, sizeof word);
+        h = (h ^ word) * UINT64_C(0x100000001b3);
+        h ^= h >> 29;
+    }
+    return h;
+}
