@@ -17,12 +17,12 @@ static int64_t floor_mod(int64_t a, int64_t b)
 static uint32_t week_index(const struct track *t, int64_t no) { return (uint32_t)floor_mod(no, 7 * day(t)); }
 
 /* Values of the slots no, no +- period, ... inside [lo, hi). */
-static uint32_t collect(const struct series *s, int64_t no, int64_t period, int64_t lo, int64_t hi, double *out,
+static uint32_t collect(const struct series *s, int64_t no, int64_t period, int64_t lo, int64_t hi, uint16_t *out,
                         uint32_t n, uint32_t cap)
 {
     for (int64_t i = lo + floor_mod(no - lo, period); i < hi && n < cap; i += period) {
         uint16_t code = slot_get(s, i, false);
-        if (code) out[n++] = slot_value(code);
+        if (code) out[n++] = code;
     }
     return n;
 }
@@ -32,12 +32,12 @@ static uint32_t collect(const struct series *s, int64_t no, int64_t period, int6
 static double anchor_profile(const struct series *s, const struct track *t, int64_t no, int64_t lo, int64_t hi,
                              uint32_t *ret_n)
 {
-    double x[2 * ANCHOR_DAYS];
+    uint16_t x[2 * ANCHOR_DAYS];
     uint32_t n = 0;
     for (int64_t i = no - 1; i <= no + 1; i++) n = collect(s, i, 7 * day(t), lo, hi, x, n, ANCHOR_DAYS);
     if (n < 3) n = collect(s, no, day(t), lo, hi, x, 0, 2 * ANCHOR_DAYS);
     *ret_n = n;
-    return n ? stats_median(x, n) : NAN;
+    return n ? slot_median(x, n) : NAN;
 }
 
 static bool better(enum bad bad, double a, double b)
@@ -65,10 +65,13 @@ static void freeze_profile(struct series *s, const struct track *t)
 /* Level of the anchor as one number, for people: the median of its slots, once a day while it is learned. */
 static void anchor_level(struct series *s, const struct track *t)
 {
+    uint16_t codes[ANCHOR_DAYS * SLOTS_DAY];
     double x[ANCHOR_DAYS * SLOTS_DAY];
     int64_t end = s->anchor_at + ANCHOR_DAYS * day(t);
-    uint32_t n = collect(s, s->anchor_at, 1, s->anchor_at, end < s->slot_now ? end : s->slot_now, x, 0, ANCHOR_DAYS * SLOTS_DAY);
+    uint32_t n = collect(s, s->anchor_at, 1, s->anchor_at, end < s->slot_now ? end : s->slot_now, codes, 0,
+                         ANCHOR_DAYS * SLOTS_DAY);
     if (n == 0) return;
+    for (uint32_t i = 0; i < n; i++) x[i] = slot_value(codes[i]);
     s->anchor = stats_median(x, n);
     if (s->anchor_at == s->slot_first) {
         s->origin = s->anchor;
@@ -88,20 +91,20 @@ static double profile_now(struct series *s, const struct track *t)
 
 static void drift_now(struct series *s, const struct track *t)
 {
-    double x[SLOTS_DAY], p[SLOTS_DAY];
+    uint16_t x[SLOTS_DAY], p[SLOTS_DAY];
     uint32_t n = 0;
     s->drift = s->drift_day = s->drift_anchor = NAN;
     if (isnan(s->profile) && !s->has_profile) return;
     for (int64_t no = s->slot_now - day(t); no < s->slot_now; no++) {
         uint16_t code = slot_get(s, no, true), prof = s->prof_day[floor_mod(no, day(t))];
         if (!code || !prof) continue;
-        x[n] = slot_value(code);
-        p[n++] = slot_value(prof);
+        x[n] = code;
+        p[n++] = prof;
     }
     s->drift_n = n;
     if (3 * n < 2 * t->slots_day) return;
-    s->drift_day = stats_median(x, n);
-    s->drift_anchor = stats_median(p, n);
+    s->drift_day = slot_median(x, n);
+    s->drift_anchor = slot_median(p, n);
     if (s->drift_anchor != 0) s->drift = s->drift_day / s->drift_anchor - 1;
 }
 

@@ -156,6 +156,7 @@ void detect_count(const struct detect *d, uint16_t signal, struct instant from, 
     *ret_known = *ret_all = 0;
     if (to.us <= from.us) return;
     *ret_all = (uint32_t)((to.us - from.us) / t->interval_us);
+    if (s->last_at == INT64_MIN) return;
     /* The ring of points reaches back an hour at 10 s; what is older is counted by its blocks. */
     int64_t ring_from = s->last_at;
     for (uint64_t i = s->points; i-- > 0 && s->points - i <= SERIES_POINTS;) {

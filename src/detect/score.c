@@ -34,6 +34,12 @@ static uint32_t hist_step(double v)
     return step < HIST_STEPS ? step : HIST_STEPS - 1;
 }
 
+void hist_find_top(struct score_hist *h)
+{
+    h->top = HIST_STEPS - 1;
+    while (h->top > 0 && h->now[h->top] + h->before[h->top] == 0) h->top--;
+}
+
 void hist_add(struct score_hist *h, double v, uint32_t generation)
 {
     if (h->now_n >= generation) {
@@ -41,8 +47,11 @@ void hist_add(struct score_hist *h, double v, uint32_t generation)
         h->before_n = h->now_n;
         memset(h->now, 0, sizeof h->now);
         h->now_n = 0;
+        hist_find_top(h);
     }
-    uint16_t *at = &h->now[hist_step(v)];
+    uint32_t step = hist_step(v);
+    uint16_t *at = &h->now[step];
+    if (step > h->top) h->top = step;
     if (*at < UINT16_MAX) {
         ++*at;
         h->now_n++;
@@ -55,7 +64,7 @@ double hist_quantile(const struct score_hist *h, double q)
     uint32_t total = h->now_n + h->before_n;
     if (total == 0) return 0;
     double beyond = (1 - q) * total, seen = 0;
-    uint32_t i = HIST_STEPS;
+    uint32_t i = h->top + 1;
     while (i-- > 0) {
         seen += h->now[i] + h->before[i];
         if (seen > beyond) break;

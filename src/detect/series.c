@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#define POINTS_SILENCE (30 * US_PER_DAY)
 #define CLIP 6.0               /* scales; 1 once the freeze has reached its bound */
 
 void track_init(struct track *t, const struct service_def *s, const struct signal_def *d, double alpha, int64_t tick_us)
@@ -62,6 +63,9 @@ void series_feed(struct series *s, const struct track *t, struct point p)
         s->backwards++;
         return;
     }
+    /* The ring tells times by 32 bits of milliseconds: after a long silence nothing in it may look recent. */
+    if (s->last_at != INT64_MIN && p.at.us - s->last_at > POINTS_SILENCE)
+        for (uint32_t i = 0; i < SERIES_POINTS; i++) s->point_value[i] = NAN;
     s->last_at = p.at.us;
     if (s->first_at == INT64_MIN) s->first_at = p.at.us;
     bool known = p.why == WHY_KNOWN && isfinite(p.value);

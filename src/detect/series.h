@@ -55,6 +55,7 @@ struct track {
 struct score_hist {
     uint16_t now[HIST_STEPS], before[HIST_STEPS];
     uint32_t now_n, before_n;
+    uint32_t top;                /* no step above it was seen */
 };
 
 enum learn { LEARN_NO, LEARN_SLOWLY, LEARN };   /* clip 1 scale after the 2 h bound, else 6 */
@@ -88,11 +89,11 @@ struct series {
     uint32_t why_point, why_x, why_z, state, lead, quiet, n_unknown;
     float b_sorted[SPIKE_B + 4];
     float season[SLOTS_DAY];
-    float slot_acc[SLOT_ACC];
     uint32_t weights[SERIES_WEIGHTS];
     uint8_t season_days[SLOTS_DAY];
     uint8_t history, has_n, b_frozen, has_profile, anchor_frozen, anchor_down, imported, idle;
     struct score_hist hist;
+    uint16_t slot_acc[SLOT_ACC];
     uint16_t prof_day[SLOTS_DAY];    /* profile as it stood in each of the last 24 h */
     uint16_t prof_week[SLOTS_WEEK];
     float point_value[SERIES_POINTS];
@@ -137,6 +138,8 @@ static inline uint64_t spike_end(const struct series *s)           /* B ends bef
 /* Slots (slots.c, anchor.c). Codes: 16 bits, 8 of them mantissa (0.2 %); 0 = unknown. */
 uint16_t slot_code(double v);
 double slot_value(uint16_t code);
+/* Median of n <= SLOTS_DAY codes, none of them 0. */
+double slot_median(const uint16_t *codes, uint32_t n);
 int64_t slot_number(const struct track *t, int64_t wall);
 void slots_tick(struct series *s, const struct track *t, const struct series_tick *k);
 uint16_t slot_get(const struct series *s, int64_t no, bool with_excluded);
@@ -150,6 +153,7 @@ void score_tick(struct series *s, const struct track *t, const struct series_tic
 void score_slot_closed(struct series *s, const struct track *t, int64_t no, bool excluded);
 void score_rebase(struct series *s, const struct track *t, double level);
 void hist_add(struct score_hist *h, double v, uint32_t half_life);
+void hist_find_top(struct score_hist *h);
 double hist_quantile(const struct score_hist *h, double q);
 
 /* Deviation of one view over its own limit in the signal's bad direction: 1 = at the limit. NaN unknown (views.c). */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "stats/order.h"
-
 #define CODE_ZERO 1u           /* a known value too small to have an exponent of its own */
 
 uint16_t slot_code(double v)
@@ -28,6 +26,38 @@ double slot_value(uint16_t code)
     float f;
     memcpy(&f, &bits, sizeof f);
     return f;
+}
+
+/* Codes in an order that is that of their values. */
+static uint16_t to_key(uint16_t code) { return (uint16_t)(code ^ (code & 0x8000u ? 0xffffu : 0x8000u)); }
+static uint16_t from_key(uint16_t key) { return (uint16_t)(key ^ (key & 0x8000u ? 0x8000u : 0xffffu)); }
+
+/* Element k in ascending order, bit by bit. A fixed number of passes over a fixed length: no branch to guess wrong, and
+ * compilers turn a pass into a few vector instructions. */
+static inline uint16_t nth_key(const uint16_t *key, uint32_t len, uint32_t k)
+{
+    uint16_t v = 0;
+    for (unsigned bit = 0x8000; bit; bit >>= 1) {
+        uint16_t t = (uint16_t)(v | bit), n = 0;
+        for (uint32_t i = 0; i < len; i++) n = (uint16_t)(n + (key[i] < t));
+        if (n <= k) v = t;
+    }
+    return v;
+}
+
+static uint16_t nth_of_few(const uint16_t key[SLOT_ACC], uint32_t k) { return nth_key(key, SLOT_ACC, k); }
+static uint16_t nth_of_day(const uint16_t key[SLOTS_DAY], uint32_t k) { return nth_key(key, SLOTS_DAY, k); }
+
+double slot_median(const uint16_t *codes, uint32_t n)
+{
+    uint16_t key[SLOTS_DAY];
+    bool few = n <= SLOT_ACC;
+    for (uint32_t i = 0; i < n; i++) key[i] = to_key(codes[i]);
+    for (uint32_t i = n; i < (few ? SLOT_ACC : SLOTS_DAY); i++) key[i] = UINT16_MAX;
+    uint16_t high = few ? nth_of_few(key, n / 2) : nth_of_day(key, n / 2);
+    if (n % 2) return slot_value(from_key(high));
+    uint16_t low = few ? nth_of_few(key, n / 2 - 1) : nth_of_day(key, n / 2 - 1);
+    return low == high ? slot_value(from_key(high)) : (slot_value(from_key(low)) + slot_value(from_key(high))) / 2;
 }
 
 int64_t slot_number(const struct track *t, int64_t wall)
@@ -63,14 +93,10 @@ uint16_t slot_get(const struct series *s, int64_t no, bool with_excluded)
 
 static void slot_close(struct series *s, const struct track *t)
 {
-    double x[SLOT_ACC];
     uint16_t code = 0;
     uint32_t n = s->slot_count < SLOT_ACC ? s->slot_count : SLOT_ACC;
     bool excluded = 3 * s->slot_bad > s->slot_seen;
-    if (n > 0 && 2 * s->slot_count >= t->slot_ticks) {
-        for (uint32_t i = 0; i < n; i++) x[i] = s->slot_acc[i];
-        code = slot_code(stats_median(x, n));
-    }
+    if (n > 0 && 2 * s->slot_count >= t->slot_ticks) code = slot_code(slot_median(s->slot_acc, n));
     slot_put(s, s->slot_now, code, excluded);
     score_slot_closed(s, t, s->slot_now, excluded);
     s->slot_count = s->slot_bad = s->slot_seen = 0;
@@ -85,6 +111,7 @@ static void slot_open(struct series *s, const struct track *t, int64_t no)
         int64_t first = s->slot_now + 1;
         if (no - first > SLOT_RING) first = no - SLOT_RING;
         for (int64_t i = first; i < no; i++) slot_put(s, i, 0, false);
+        slot_put(s, no, 0, false);
     }
     s->slot_now = no;
     anchor_closed(s, t);
@@ -98,7 +125,7 @@ void slots_tick(struct series *s, const struct track *t, const struct series_tic
     s->slot_seen++;
     if (k->excluded) s->slot_bad++;
     if (isnan(s->x)) return;
-    if (s->slot_count < SLOT_ACC) s->slot_acc[s->slot_count] = to_float(s->x);
+    if (s->slot_count < SLOT_ACC) s->slot_acc[s->slot_count] = slot_code(s->x);
     s->slot_count++;
 }
 

@@ -6,42 +6,68 @@
 
 #include "stats/noise.h"
 
+/* How many values of B lie below v. Without branches: what comes next cannot be guessed, so guessing costs. */
+static uint32_t below(const struct series *s, float v)
+{
+    const float *x = s->b_sorted;
+    uint32_t n = s->b_known, at = 0;
+    while (n > 1) {
+        uint32_t half = n / 2;
+        at += half * (uint32_t)(x[at + half - 1] < v);
+        n -= half;
+    }
+    return at + (n == 1 && x[at] < v);
+}
+
 static void insert(struct series *s, float v)
 {
-    uint32_t n = s->b_known, i = n;
-    while (i > 0 && s->b_sorted[i - 1] > v) i--;
-    memmove(&s->b_sorted[i + 1], &s->b_sorted[i], (n - i) * sizeof v);
-    s->b_sorted[i] = v;
-    s->b_known = n + 1;
+    uint32_t at = below(s, v);
+    memmove(&s->b_sorted[at + 1], &s->b_sorted[at], (s->b_known - at) * sizeof v);
+    s->b_sorted[at] = v;
+    s->b_known++;
 }
 
 static void take_out(struct series *s, float v)
 {
-    uint32_t lo = 0, hi = s->b_known;
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (s->b_sorted[mid] < v) lo = mid + 1;
-        else hi = mid;
-    }
+    uint32_t at = below(s, v);
     s->b_known--;
-    memmove(&s->b_sorted[lo], &s->b_sorted[lo + 1], (s->b_known - lo) * sizeof v);
+    memmove(&s->b_sorted[at], &s->b_sorted[at + 1], (s->b_known - at) * sizeof v);
+    s->b_sorted[s->b_known] = 0;             /* no leftovers: equal states are equal bytes */
 }
+
+/* The common case of a tick: one value goes, one comes, and only what stands between the two moves. */
+static void replace(struct series *s, float old, float v)
+{
+    uint32_t from = below(s, old), to = below(s, v);
+    if (to > from) {
+        to--;
+        memmove(&s->b_sorted[from], &s->b_sorted[from + 1], (to - from) * sizeof v);
+    } else {
+        memmove(&s->b_sorted[to + 1], &s->b_sorted[to], (from - to) * sizeof v);
+    }
+    s->b_sorted[to] = v;
+}
+
+static bool counts(const struct series *s, uint64_t q)
+{
+    return !(s->block_known[block_at(q)] & (BLOCK_EXCLUDED | BLOCK_OLD));
+}
+
+static bool known(const struct series *s, uint64_t q) { return s->block_known[block_at(q)] & BLOCK_COUNT; }
 
 static void enter(struct series *s, uint64_t q)
 {
-    uint8_t known = s->block_known[block_at(q)];
-    if (known & (BLOCK_EXCLUDED | BLOCK_OLD)) return;
+    if (!counts(s, q)) return;
     s->b_count++;
-    if (known & BLOCK_COUNT) insert(s, s->block_mean[block_at(q)]);
+    if (known(s, q)) insert(s, s->block_mean[block_at(q)]);
 }
 
 static void leave(struct series *s)
 {
-    uint32_t at = block_at(s->b_from++);
-    uint8_t known = s->block_known[at];
-    if (known & (BLOCK_EXCLUDED | BLOCK_OLD)) return;
+    uint64_t q = s->b_from++;
+    if (!counts(s, q)) return;
     s->b_count--;
-    if (known & BLOCK_COUNT) take_out(s, s->block_mean[at]);
+    if (known(s, q)) take_out(s, s->block_mean[block_at(q)]);
 }
 
 /* The oldest block that B may hold when it ends before `end`. */
@@ -62,6 +88,7 @@ static void trim(struct series *s)
 void spike_rebuild(struct series *s, const struct track *t, uint64_t end)
 {
     s->b_known = s->b_count = 0;
+    memset(s->b_sorted, 0, sizeof s->b_sorted);
     s->b_from = s->b_to = end;
     uint64_t first = reach(s, t, end);
     while (s->b_from > first && s->b_count < t->b) enter(s, --s->b_from);
@@ -76,8 +103,15 @@ void spike_closed(struct series *s, const struct track *t)
         if (end != s->b_to) spike_rebuild(s, t, end);
         return;
     }
+    uint64_t first = reach(s, t, end), q = s->b_to, old = s->b_from;
+    if (s->b_count == t->b && old >= first && counts(s, q) && known(s, q) && counts(s, old) && known(s, old)) {
+        replace(s, s->block_mean[block_at(old)], s->block_mean[block_at(q)]);
+        s->b_from++;
+        s->b_to++;
+        trim(s);
+        return;
+    }
     enter(s, s->b_to++);
-    uint64_t first = reach(s, t, end);
     while (s->b_count > t->b || s->b_from < first) leave(s);
     trim(s);
 }
@@ -87,26 +121,38 @@ static double sorted_median(const float *x, uint32_t n)
     return n % 2 ? x[n / 2] : ((double)x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
-/* Element k (from 0) of the distances to m, in ascending order: they lie in two sorted runs, one to each side. */
-static double distance_at(const float *x, uint32_t n, uint32_t split, double m, uint32_t k)
-{
-    uint32_t below = split, above = n - split;
-    uint32_t lo = k + 1 > above ? k + 1 - above : 0, hi = k + 1 < below ? k + 1 : below;
-    while (lo < hi) {                /* how many of the k + 1 nearest lie below */
-        uint32_t i = (lo + hi) / 2;
-        if (m - x[split - 1 - i] < x[split + (k - i)] - m) lo = i + 1;
-        else hi = i;
-    }
-    uint32_t j = k + 1 - lo;
-    double a = lo > 0 ? m - x[split - lo] : -1, b = j > 0 ? x[split + j - 1] - m : -1;
-    return a > b ? a : b;
-}
-
+/* Median of the distances to m, the median. They lie in two sorted runs, one to each side: search how many of the
+ * n / 2 + 1 nearest lie below. */
 static double sorted_mad(const float *x, uint32_t n, double m)
 {
-    uint32_t split = n / 2;
-    double hi = distance_at(x, n, split, m, n / 2);
-    return n % 2 ? hi : (hi + distance_at(x, n, split, m, n / 2 - 1)) / 2;
+    uint32_t split = n / 2, k = n / 2, below_n = split, above_n = n - split;
+    uint32_t lo = k + 1 > above_n ? k + 1 - above_n : 0, hi = k + 1 < below_n ? k + 1 : below_n;
+    while (lo < hi) {
+        uint32_t i = (lo + hi) / 2;
+        bool nearer = m - x[split - 1 - i] < x[split + (k - i)] - m;
+        lo = nearer ? i + 1 : lo;
+        hi = nearer ? hi : i;
+    }
+    uint32_t i = lo, j = k + 1 - lo;
+    double a = i > 0 ? m - x[split - i] : -1, b = j > 0 ? x[split + j - 1] - m : -1, far = a > b ? a : b;
+    if (n % 2) return far;
+    if (a > b) i--;                          /* the farthest goes; the next is the other of the two in the middle */
+    else j--;
+    a = i > 0 ? m - x[split - i] : -1;
+    b = j > 0 ? x[split + j - 1] - m : -1;
+    return (far + (a > b ? a : b)) / 2;
+}
+
+/* An upper bound of the sample sd from a few of the sorted values: each stands for up to 10 that are nearer to m. */
+static double sd_bound(const float *x, uint32_t n, double m)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i += 10) {
+        uint32_t last = i + 10 < n ? i + 9 : n - 1;
+        double a = fabs(x[i] - m), b = fabs(x[last] - m), far = a > b ? a : b;
+        sum += far * far * (last - i + 1);
+    }
+    return n > 1 ? sqrt(sum / (n - 1)) : 0;
 }
 
 /* Sample sd. Four sums side by side: a fixed order, and the processor need not wait for each addition. */
@@ -137,11 +183,7 @@ static void b_eval(struct series *s, const struct track *t)
     s->b_median = s->b_rest = s->b_half_sd = NAN;
     if (n == 0) return;
     const float *x = s->b_sorted;
-    double m = sorted_median(x, n), scale = 0, half_sd = 0;
-    if (x[0] != x[n - 1]) {
-        scale = 1.4826 * sorted_mad(x, n, m);
-        half_sd = 0.5 * sorted_sd(x, n, m);
-    }
+    double m = sorted_median(x, n), scale = x[0] == x[n - 1] ? 0 : 1.4826 * sorted_mad(x, n, m);
     double floor = t->rel * fabs(m);
     if (t->resolution > floor) floor = t->resolution;
     if (t->is_quantile && s->requests > 0) {
@@ -150,7 +192,9 @@ static void b_eval(struct series *s, const struct track *t)
     }
     s->b_median = m;
     s->b_rest = floor > scale ? floor : scale;
-    s->b_half_sd = half_sd;
+    /* Half the sd counts only where it is more than the rest: the bound spares most ticks the sum. */
+    bool more = x[0] != x[n - 1] && 0.5 * sd_bound(x, n, m) > s->b_rest;
+    s->b_half_sd = more ? 0.5 * sorted_sd(x, n, m) : 0;
 }
 
 /* The scale for learning: here the sd counts at most twice the rest, so that one wild block in B does not open the
@@ -164,30 +208,30 @@ double spike_limited_scale(const struct series *s)
 static double r_mean(const struct series *s, uint32_t r, uint32_t *ret_known)
 {
     double sum = 0;
-    uint32_t known = 0;
+    uint32_t found = 0;
     uint64_t first = s->blocks > r ? s->blocks - r : 0;
     for (uint64_t q = first; q < s->blocks; q++) {
         uint8_t k = s->block_known[block_at(q)];
         if (!(k & BLOCK_COUNT) || k & BLOCK_OLD) continue;
         sum += s->block_mean[block_at(q)];
-        known++;
+        found++;
     }
-    *ret_known = known;
-    return known ? sum / known : NAN;
+    *ret_known = found;
+    return found ? sum / found : NAN;
 }
 
 void spike_eval(struct series *s, const struct track *t)
 {
-    uint32_t known, r = s->lead;
+    uint32_t r_known, r = s->lead;
     s->z = NAN;
-    s->r_mean = r_mean(s, r, &known);
+    s->r_mean = r_mean(s, r, &r_known);
     b_eval(s, t);
     s->b_scale = s->b_half_sd > s->b_rest ? s->b_half_sd : s->b_rest;
     if (s->why_x == WHY_LOW_TRAFFIC) {
         s->why_z = WHY_LOW_TRAFFIC;
         return;
     }
-    if (3 * known < 2 * r || 3 * s->b_known < 2 * t->b) {
+    if (3 * r_known < 2 * r || 3 * s->b_known < 2 * t->b) {
         s->why_z = s->blocks < r + t->b ? WHY_WARMING : WHY_GAPS;
         return;
     }

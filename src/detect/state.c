@@ -29,35 +29,66 @@
 #define U8_FIELDS(X)                                                                                         \
     X(history) X(has_n) X(b_frozen) X(has_profile) X(anchor_frozen) X(anchor_down) X(imported) X(idle)
 
-static void put_float(struct buf *b, float v)
+/* Arrays go out in pieces: a call for each number would cost more than the numbers. */
+static void put_u32s(struct buf *b, const uint32_t *x, uint32_t n)
 {
-    uint32_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    buf_le32(b, bits);
-}
-
-static float get_float(struct reader *r)
-{
-    uint32_t bits = read_le32(r);
-    float v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
-static void put_u16(struct buf *b, const uint16_t *x, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint8_t bytes[2] = {(uint8_t)x[i], (uint8_t)(x[i] >> 8)};
-        buf_add(b, bytes, 2);
+    uint8_t bytes[256];
+    for (uint32_t i = 0, k = 0; i < n; i++) {
+        for (unsigned j = 0; j < 4; j++) bytes[k++] = (uint8_t)(x[i] >> (8 * j));
+        if (k == sizeof bytes || i + 1 == n) {
+            buf_add(b, bytes, k);
+            k = 0;
+        }
     }
 }
 
-static void get_u16(struct reader *r, uint16_t *x, uint32_t n)
+static void put_floats(struct buf *b, const float *x, uint32_t n)
+{
+    uint32_t bits[64];
+    for (uint32_t i = 0; i < n; i += 64) {
+        uint32_t piece = n - i < 64 ? n - i : 64;
+        memcpy(bits, x + i, piece * sizeof *bits);
+        put_u32s(b, bits, piece);
+    }
+}
+
+static void put_u16s(struct buf *b, const uint16_t *x, uint32_t n)
+{
+    uint8_t bytes[256];
+    for (uint32_t i = 0, k = 0; i < n; i++) {
+        bytes[k++] = (uint8_t)x[i];
+        bytes[k++] = (uint8_t)(x[i] >> 8);
+        if (k == sizeof bytes || i + 1 == n) {
+            buf_add(b, bytes, k);
+            k = 0;
+        }
+    }
+}
+
+static void get_u32s(struct reader *r, uint32_t *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) x[i] = read_le32(r);
+}
+
+static void get_floats(struct reader *r, float *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t bits = read_le32(r);
+        memcpy(&x[i], &bits, sizeof bits);
+    }
+}
+
+static void get_u16s(struct reader *r, uint16_t *x, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint16_t lo = read_le8(r);
         x[i] = (uint16_t)(lo | read_le8(r) << 8);
     }
+}
+
+static void get_bytes(struct reader *r, uint8_t *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) x[i] = read_le8(r);
 }
 
 /* The last 60 days, or what there is of them. */
@@ -70,35 +101,32 @@ static int64_t slots_from(const struct series *s)
 
 static uint32_t slot_ring_at(int64_t no) { return (uint32_t)((no % SLOT_RING + SLOT_RING) % SLOT_RING); }
 
+static uint32_t filled(uint64_t seen, uint32_t cap) { return seen < cap ? (uint32_t)seen : cap; }
+
 static void save_rings(const struct series *s, struct buf *b)
 {
+    uint32_t points = filled(s->points, SERIES_POINTS), blocks = filled(s->blocks, SERIES_BLOCKS);
     for (uint32_t i = 0; i < ACC_MAX; i++) buf_le_double(b, s->acc[i]);
-    for (uint32_t i = 0; i < s->b_known; i++) put_float(b, s->b_sorted[i]);
-    for (uint32_t i = 0; i < SLOTS_DAY; i++) put_float(b, s->season[i]);
-    for (uint32_t i = 0; i < SLOT_ACC; i++) put_float(b, s->slot_acc[i]);
-    for (uint32_t i = 0; i < SERIES_WEIGHTS; i++) buf_le32(b, s->weights[i]);
-    buf_add(b, s->season_days, sizeof s->season_days);
-    put_u16(b, s->hist.now, HIST_STEPS);
-    put_u16(b, s->hist.before, HIST_STEPS);
+    put_floats(b, s->b_sorted, s->b_known);
+    put_floats(b, s->season, SLOTS_DAY);
+    put_u32s(b, s->weights, SERIES_WEIGHTS);
+    buf_add(b, s->season_days, SLOTS_DAY);
+    put_u16s(b, s->hist.now, HIST_STEPS);
+    put_u16s(b, s->hist.before, HIST_STEPS);
     buf_le32(b, s->hist.now_n);
     buf_le32(b, s->hist.before_n);
-    put_u16(b, s->prof_day, SLOTS_DAY);
-    put_u16(b, s->prof_week, SLOTS_WEEK);
-    uint32_t points = s->points < SERIES_POINTS ? (uint32_t)s->points : SERIES_POINTS;
-    for (uint32_t i = 0; i < points; i++) {
-        put_float(b, s->point_value[i]);
-        buf_le32(b, s->point_ms[i]);
-    }
-    uint32_t blocks = s->blocks < SERIES_BLOCKS ? (uint32_t)s->blocks : SERIES_BLOCKS;
-    for (uint32_t i = 0; i < blocks; i++) {
-        put_float(b, s->block_mean[i]);
-        put_float(b, s->block_median[i]);
-        buf_le8(b, s->block_known[i]);
-    }
+    put_u16s(b, s->slot_acc, SLOT_ACC);
+    put_u16s(b, s->prof_day, SLOTS_DAY);
+    put_u16s(b, s->prof_week, SLOTS_WEEK);
+    put_floats(b, s->point_value, points);
+    put_u32s(b, s->point_ms, points);
+    put_floats(b, s->block_mean, blocks);
+    put_floats(b, s->block_median, blocks);
+    buf_add(b, s->block_known, blocks);
     for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now; no++) {
         uint32_t at = slot_ring_at(no);
-        put_u16(b, &s->slots[at], 1);
-        buf_le8(b, s->slot_excluded[at / 8] >> (at % 8) & 1);
+        uint8_t bytes[3] = {(uint8_t)s->slots[at], (uint8_t)(s->slots[at] >> 8), s->slot_excluded[at / 8] >> (at % 8) & 1};
+        buf_add(b, bytes, sizeof bytes);
     }
 }
 
@@ -122,54 +150,58 @@ static void save_series(const struct series *s, struct buf *b)
 
 static void load_rings(struct series *s, struct reader *r)
 {
+    uint32_t points = filled(s->points, SERIES_POINTS), blocks = filled(s->blocks, SERIES_BLOCKS);
     for (uint32_t i = 0; i < ACC_MAX; i++) s->acc[i] = read_le_double(r);
-    for (uint32_t i = 0; i < s->b_known; i++) s->b_sorted[i] = get_float(r);
-    for (uint32_t i = 0; i < SLOTS_DAY; i++) s->season[i] = get_float(r);
-    for (uint32_t i = 0; i < SLOT_ACC; i++) s->slot_acc[i] = get_float(r);
-    for (uint32_t i = 0; i < SERIES_WEIGHTS; i++) s->weights[i] = read_le32(r);
-    for (uint32_t i = 0; i < SLOTS_DAY; i++) s->season_days[i] = read_le8(r);
-    get_u16(r, s->hist.now, HIST_STEPS);
-    get_u16(r, s->hist.before, HIST_STEPS);
+    get_floats(r, s->b_sorted, s->b_known);
+    get_floats(r, s->season, SLOTS_DAY);
+    get_u32s(r, s->weights, SERIES_WEIGHTS);
+    get_bytes(r, s->season_days, SLOTS_DAY);
+    get_u16s(r, s->hist.now, HIST_STEPS);
+    get_u16s(r, s->hist.before, HIST_STEPS);
     s->hist.now_n = read_le32(r);
     s->hist.before_n = read_le32(r);
-    get_u16(r, s->prof_day, SLOTS_DAY);
-    get_u16(r, s->prof_week, SLOTS_WEEK);
-    uint32_t points = s->points < SERIES_POINTS ? (uint32_t)s->points : SERIES_POINTS;
-    for (uint32_t i = 0; i < points; i++) {
-        s->point_value[i] = get_float(r);
-        s->point_ms[i] = read_le32(r);
-    }
-    uint32_t blocks = s->blocks < SERIES_BLOCKS ? (uint32_t)s->blocks : SERIES_BLOCKS;
-    for (uint32_t i = 0; i < blocks; i++) {
-        s->block_mean[i] = get_float(r);
-        s->block_median[i] = get_float(r);
-        s->block_known[i] = read_le8(r);
-    }
+    hist_find_top(&s->hist);
+    get_u16s(r, s->slot_acc, SLOT_ACC);
+    get_u16s(r, s->prof_day, SLOTS_DAY);
+    get_u16s(r, s->prof_week, SLOTS_WEEK);
+    get_floats(r, s->point_value, points);
+    get_u32s(r, s->point_ms, points);
+    get_floats(r, s->block_mean, blocks);
+    get_floats(r, s->block_median, blocks);
+    get_bytes(r, s->block_known, blocks);
     for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now && !r->failed; no++) {
         uint32_t at = slot_ring_at(no);
-        get_u16(r, &s->slots[at], 1);
+        get_u16s(r, &s->slots[at], 1);
         if (read_le8(r)) s->slot_excluded[at / 8] |= (uint8_t)(1u << (at % 8));
     }
 }
 
 #define TIME_MAX (INT64_C(1) << 60)      /* 36,000 years of microseconds: sums of two stay in range */
 
+#define SLOT_MAX (INT64_C(1) << 31)
+
 static bool time_sane(int64_t v) { return v == INT64_MIN || (v > -TIME_MAX && v < TIME_MAX); }
 
-/* All that is later an index, a count, a loop bound or an enumeration. */
+static bool slots_sane(const struct series *s)
+{
+    if (s->slot_now == INT64_MIN)
+        return s->slot_first == INT64_MIN && s->anchor_at == INT64_MIN && s->prof_no == INT64_MIN;
+    return s->slot_first > -SLOT_MAX && s->slot_now < SLOT_MAX && s->slot_first <= s->slot_now &&
+           s->anchor_at >= s->slot_first && s->anchor_at <= s->slot_now + 1 &&
+           (s->prof_no == INT64_MIN || (s->prof_no >= s->slot_first && s->prof_no <= s->slot_now));
+}
+
+/* All that is later an index, a count, a loop bound, a time or an enumeration. */
 static bool series_sane(const struct series *s, const struct track *t)
 {
-    bool slots = s->slot_now == INT64_MIN
-                     ? s->slot_first == INT64_MIN && s->anchor_at == INT64_MIN
-                     : s->slot_first <= s->slot_now && s->anchor_at >= s->slot_first && s->anchor_at <= s->slot_now + 1 &&
-                           (s->prof_no == INT64_MIN || (s->prof_no >= s->slot_first && s->prof_no <= s->slot_now));
     bool times = time_sane(s->last_at) && time_sane(s->value_at) && time_sane(s->first_at) && time_sane(s->last_tick) &&
-                 time_sane(s->slot_now) && time_sane(s->slot_first) && time_sane(s->origin_wall);
+                 time_sane(s->origin_wall) && (s->points == 0 || s->last_at != INT64_MIN) &&
+                 (s->blocks == 0 || s->last_tick != INT64_MIN);
     bool counts = s->blocks < TIME_MAX && s->points < TIME_MAX && s->learned < TIME_MAX && s->score_n < TIME_MAX &&
                   s->b_from <= s->b_to && s->b_to <= s->blocks && s->b_known <= s->b_count && s->b_count <= SPIKE_B &&
                   s->block_tick < t->block_ticks && s->history < 8 && (s->lead == t->r || s->lead == t->b || s->lead == 0);
     bool words = s->why_point < WHY_COUNT && s->why_x < WHY_COUNT && s->why_z < WHY_COUNT && s->state < SERIES_STATE_COUNT;
-    return slots && times && counts && words;
+    return slots_sane(s) && times && counts && words;
 }
 
 static bool load_series(struct series *s, const struct track *t, struct reader *r)
@@ -284,6 +316,12 @@ static void forget_instants(struct series *s)
     s->why_z = WHY_WARMING;
     memset(s->weights, 0, sizeof s->weights);
     memset(s->block_known, 0, sizeof s->block_known);
+    memset(s->block_mean, 0, sizeof s->block_mean);
+    memset(s->block_median, 0, sizeof s->block_median);
+    memset(s->point_value, 0, sizeof s->point_value);
+    memset(s->point_ms, 0, sizeof s->point_ms);
+    memset(s->b_sorted, 0, sizeof s->b_sorted);
+    memset(s->acc, 0, sizeof s->acc);
 }
 
 static uint16_t find_signal(const struct service_def *def, const uint8_t *name, size_t len)
@@ -342,13 +380,25 @@ bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant
 
 size_t detect_bytes(const struct detect *d) { return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks); }
 
+/* Over the memory itself, eight bytes at a time: the structs have no gaps and no leftovers (state_test holds them to it),
+ * so equal states are equal bytes. Numbers differ between machines of different byte order. */
+static uint64_t digest_words(const void *bytes, size_t len, uint64_t h)
+{
+    const uint8_t *p = bytes;
+    for (size_t i = 0; i + 8 <= len; i += 8) {
+        uint64_t word;
+        memcpy(&word, p + i, 8);
+        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
+    }
+    return h;
+}
+
 uint64_t detect_digest(const struct detect *d)
 {
-    struct buf b = BUF_INIT;
-    save_body(d, &b);
-    uint64_t h = checksum(buf_text(&b), b.len, FNV_BASIS);
-    buf_free(&b);
-    return h;
+    _Static_assert(sizeof(struct series) % 8 == 0 && sizeof(struct detect_state) % 8 == 0, "digest takes whole words");
+    uint64_t h = digest_words(&d->st, sizeof d->st, FNV_BASIS);
+    return digest_words(d->series, d->n * sizeof *d->series, h);
 }
 
 struct detect *detect_clone(const struct detect *d)
