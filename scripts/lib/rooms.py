@@ -61,7 +61,7 @@ LIBRARIES = {
     "jansson.h": ["adapt", "api", "app"],
     "openssl/": ["adapt", "api", "app"],
     "pcre2.h": ["promql"],
-    "sodium.h": ["audit", "decide", "loop", "store", "adapt", "api", "app"],
+    "sodium.h": ["audit", "config", "decide", "loop", "store", "adapt", "api", "app"],
     "sqlite3.h": ["store"],
     "yaml.h": ["config"],
     "zlib.h": ["adapt", "api"],

@@ -1,0 +1,83 @@
+/* Inside of the room: from nodes to the policy, one service at a time. */
+#ifndef CONFIG_BUILD_H
+#define CONFIG_BUILD_H
+
+#include "config/load.h"
+#include "config/read.h"
+#include "expr/expr.h"
+#include "promql/promql.h"
+
+struct config_build {
+    struct config_diagnostics *d;
+    struct config_options o;
+    struct policy *p;
+    struct arena trees;              /* nodes of the file and of presets; dies with the load */
+    const struct config_node *profiles;
+    const struct config_node *shipped;   /* root of the default playbook, parsed on first use */
+    const char **known;              /* names of signals that the default playbook speaks of */
+    size_t known_count;
+    bool no_memory;
+};
+
+/* One service while it is built. */
+struct config_work {
+    struct config_build *b;
+    struct config_diagnostics *d;
+    struct arena *arena;             /* the policy's */
+    struct service_def *s;
+    const struct config_node *node;
+    struct config_service raw;
+    bool signal_wrong[POLICY_SIGNALS_MAX];   /* reported: rules about it may stay silent */
+    bool knob_wrong[POLICY_KNOBS_MAX];
+    const struct config_node *knob_nodes[POLICY_KNOBS_MAX];
+    struct config_knob knobs[POLICY_KNOBS_MAX];
+    const struct config_node *signal_nodes[POLICY_SIGNALS_MAX];
+    bool cut;                        /* the file ends in the middle: what is missing is not known */
+    unsigned rows_dropped, symptoms_dropped;
+};
+
+struct config_entry { const struct config_node *name, *value, *base; };
+
+/* Entries of a MAP value: the service's, then those of its profile that it does not have. `cap` entries fit; more are an
+ * error of the caller's word `what`. Names that are no names are reported and left out. */
+uint32_t config_entries(struct config_work *w, const struct config_value *map, const char *what, struct config_entry *out,
+                        uint32_t cap);
+void *config_alloc(struct config_work *w, size_t n, size_t size);     /* in the policy; NULL marks the build as failed */
+const char *config_copy(struct config_work *w, const char *text);     /* NULL stays NULL */
+struct text_pos config_pos(const struct config_node *n);
+
+/* service.c */
+void config_build_service(struct config_build *b, const struct config_node *node, struct service_def *s);
+/* signal.c, judge.c */
+void config_build_targets(struct config_work *w);
+void config_build_signals(struct config_work *w);
+void config_build_judge(struct config_work *w);
+/* Index of a signal named by `v`; NO_INDEX when not given or wrong (reported). */
+uint16_t config_signal(struct config_work *w, const struct config_value *v);
+/* knob.c, ladder.c, access.c */
+void config_build_knobs(struct config_work *w);
+void config_finish_knobs(struct config_work *w);
+bool config_build_ladder(struct config_work *w, const struct config_knob *raw, struct knob_def *k);
+bool config_in_unit(struct config_work *w, const struct config_value *v, const char *what, enum unit unit, double *ret);
+void config_check_tier(struct config_work *w, uint16_t knob);
+void config_build_access(struct config_work *w, const struct config_knob *raw, const struct config_node *node,
+                         struct knob_def *k);
+/* timing.c */
+void config_build_timing(struct config_work *w);
+void config_build_windows(struct config_work *w);
+/* rule.c */
+const struct expr *config_rule(struct config_work *w, const struct config_value *v);
+/* The first name in the rule that the service has not, in `name` with its place; false: it has all. */
+bool config_rule_lacks(const struct config_work *w, const char *text, size_t len, char name[64], size_t *ret_at);
+bool config_rule_names_wrong(const struct config_work *w, const char *text, size_t len);
+/* Calls `see` for each word of the rule that may be a signal or knob; stops and returns true when it does. */
+bool config_rule_words(const char *text, size_t len, bool (*see)(void *ctx, const char *word, size_t len, size_t at), void *ctx);
+/* symptom.c, cause.c, shipped.c */
+void config_build_symptoms(struct config_work *w);
+void config_build_causes(struct config_work *w);
+bool config_build_tries(struct config_work *w, const struct config_cause *raw, bool shipped, struct cause_def *c);
+const struct config_node *config_shipped(struct config_build *b);
+bool config_well_known(struct config_build *b, const char *name);    /* a signal that the default playbook speaks of */
+bool config_includes_default(struct config_work *w);
+
+#endif

@@ -1,0 +1,158 @@
+/* Targets and signals. */
+#include <stdio.h>
+#include <string.h>
+
+#include "config/build.h"
+
+
+/* host:port of an address that config_check_url passed. */
+static const char *host_of(struct config_work *w, const char *url)
+{
+    const char *host = strstr(url, "://") + 3;
+    char *copy = arena_strndup(w->arena, host, strcspn(host, "/?#"));
+    if (!copy) w->b->no_memory = true;
+    return copy;
+}
+
+static bool read_target(struct config_work *w, const struct config_node *node, struct target_def *t)
+{
+    struct config_target raw;
+    struct config_pair short_form[1];
+    struct config_node key = *node, map = *node;
+    if (node->kind == CONFIG_SCALAR) {
+        key.text = "url";
+        short_form[0] = (struct config_pair){&key, node};
+        map.kind = CONFIG_MAP;
+        map.pairs = short_form;
+        map.n = 1;
+    }
+    if (!config_read_block(w->d, CONFIG_BLOCK_TARGET, &map, NULL, &raw) || !raw.url.is_set) return false;
+    t->url = config_copy(w, raw.url.text);
+    t->instance = raw.instance.is_set ? config_copy(w, raw.instance.text) : host_of(w, raw.url.text);
+    t->interval = raw.interval.span;   /* 0: set when the signals are known */
+    t->timeout = raw.timeout.span;
+    t->bearer_file = raw.bearer_file.is_set ? config_copy(w, raw.bearer_file.text) : NULL;
+    return t->url && t->instance;
+}
+
+void config_build_targets(struct config_work *w)
+{
+    const struct config_value *v = &w->raw.targets;
+    struct service_def *s = w->s;
+    if (!v->is_set) {
+        if (!v->is_wrong && !w->cut && !w->b->o.points_from_outside)
+            config_wrong(w->d, w->node, "targets: [http://127.0.0.1:9400/metrics]",
+                         "this service has no `targets`: nothing to measure");
+        return;
+    }
+    s->targets = config_alloc(w, v->at->n, sizeof *s->targets);
+    for (uint32_t i = 0; s->targets && i < v->at->n; i++) {
+        struct target_def t = {0};
+        if (!read_target(w, v->at->items[i], &t)) continue;
+        for (uint16_t k = 0; k < s->target_count; k++)
+            if (strcmp(s->targets[k].instance, t.instance) == 0)
+                config_wrong(w->d, v->at->items[i], "give one of them another `instance`",
+                             "two targets are called '%.100s'", t.instance);
+        s->targets[s->target_count++] = t;
+    }
+}
+
+static void take_query(struct config_work *w, const struct config_signal *raw, struct signal_def *s)
+{
+    const struct config_value *v = &raw->query;
+    struct pq_error error;
+    if (!v->is_set) return;
+    s->query_text = config_copy(w, v->text);
+    s->query = pq_compile(w->arena, v->at->text, v->at->len, &error);
+    if (!s->query) {
+        config_wrong_in(w->d, v->at, error.offset, error.length, error.hint, "query: %s", error.text);
+        return;
+    }
+    enum pq_type type = pq_type(s->query);
+    if (type != PQ_VECTOR && type != PQ_SCALAR)
+        config_wrong(w->d, v->at, "wrap it: rate(...[30s]) or avg_over_time(...[30s])",
+                     "query: it gives a range or a text, not one value");
+    s->range = pq_range(s->query);
+    s->is_quantile = pq_quantile(s->query, &s->quantile);
+}
+
+static void take_quantile(struct config_work *w, const struct config_signal *raw, struct signal_def *s)
+{
+    if (raw->quantile.is_set) {
+        if (s->is_quantile && s->quantile != raw->quantile.number)
+            config_wrong(w->d, raw->quantile.at, "leave `quantile` out: the query shows it", "the query gives another quantile");
+        s->is_quantile = raw->quantile.number > 0;
+        s->quantile = raw->quantile.number;
+    }
+    if (s->is_quantile && raw->resolution.at == NULL && s->query && s->layer == LAYER_REQUEST)
+        config_warn(w->d, w->signal_nodes[s - w->s->signals],
+                    "resolution: the width of the bucket that its usual level falls into",
+                    "'%s' is a quantile without `resolution`: rules finer than its buckets go unnoticed", s->name);
+}
+
+static bool build_signal(struct config_work *w, const struct config_entry *e, struct signal_def *s)
+{
+    struct config_signal raw;
+    size_t before = w->d->errors;
+    s->name = config_copy(w, e->name->text);
+    s->pos = config_pos(e->name);
+    if (!s->name || !config_read_block(w->d, CONFIG_BLOCK_SIGNAL, e->value, e->base, &raw)) return false;
+    s->layer = (enum layer)raw.layer.word;
+    s->unit = (enum unit)raw.unit.word;
+    s->bad = (enum bad)raw.bad.word;
+    s->rel_floor = raw.relative_floor.number;
+    s->interval = raw.interval.is_set ? raw.interval.span : SPAN_S(layer_interval_s(s->layer));
+    s->has_sentinel = raw.sentinel.is_set;
+    s->sentinel = raw.sentinel.number;
+    if (raw.unit.is_set) config_in_unit(w, &raw.resolution, "resolution", s->unit, &s->resolution);
+    take_query(w, &raw, s);
+    take_quantile(w, &raw, s);
+    if (!raw.query.is_set && !raw.query.is_wrong && !w->cut && !w->b->o.points_from_outside)
+        config_wrong(w->d, e->name, NULL, "signal '%s' has no `query`", s->name);
+    return w->d->errors == before;
+}
+
+/* A scrape interval unless set: the shortest of the signals. */
+static struct span shortest_interval(const struct service_def *s)
+{
+    struct span least = SPAN_S(layer_interval_s(LAYER_DATA));
+    for (uint16_t i = 0; i < s->signal_count; i++) least = span_min(least, s->signals[i].interval);
+    return least;
+}
+
+/* A range that holds fewer than two scrapes gives no rate, ever. */
+static void check_ranges(struct config_work *w)
+{
+    const struct service_def *s = w->s;
+    struct span longest = {0};
+    for (uint16_t i = 0; i < s->target_count; i++) longest = span_max(longest, s->targets[i].interval);
+    for (uint16_t i = 0; i < s->signal_count; i++) {
+        const struct signal_def *g = &s->signals[i];
+        if (g->range.us == 0 || longest.us == 0 || g->range.us >= 2 * longest.us) continue;
+        const struct config_node *at = config_tree_get(w->signal_nodes[i], "query");
+        struct buf text = BUF_INIT;
+        span_print_config(&text, g->range);
+        buf_puts(&text, " holds fewer than two scrapes of ");
+        span_print_config(&text, longest);
+        config_wrong(w->d, at ? at : w->signal_nodes[i], "make the range at least three scrapes long",
+                     "query: a range of %s, so it has never a value", buf_text(&text));
+        buf_free(&text);
+    }
+}
+
+void config_build_signals(struct config_work *w)
+{
+    struct config_entry entries[POLICY_SIGNALS_MAX];
+    struct service_def *s = w->s;
+    uint32_t n = config_entries(w, &w->raw.signals, "signal", entries, POLICY_SIGNALS_MAX);
+    if (!w->raw.signals.at && !w->cut) config_wrong(w->d, w->node, NULL, "this service has no `signals`");
+    s->signals = config_alloc(w, n, sizeof *s->signals);
+    for (uint32_t i = 0; s->signals && i < n; i++) {
+        w->signal_nodes[i] = entries[i].value->kind == CONFIG_MAP ? entries[i].value : entries[i].name;
+        w->signal_wrong[i] = !build_signal(w, &entries[i], &s->signals[s->signal_count++]);
+    }
+    struct span least = shortest_interval(s);
+    for (uint16_t i = 0; i < s->target_count; i++)
+        if (s->targets[i].interval.us == 0) s->targets[i].interval = least;
+    check_ranges(w);
+}
