@@ -55,17 +55,27 @@ static int days_kept(enum layer l)
     return days_of[l];
 }
 
+/* Series by series, because points lie in that order: nothing that stays is read. */
+static enum status retain_series(sqlite3_stmt *del, int64_t id, int64_t before, struct err *e)
+{
+    sqlite3_bind_int64(del, 1, id);
+    sqlite3_bind_int64(del, 2, before);
+    return store_sql_run(del, "removing old points", e);
+}
+
 enum status store_write_retain(struct store_metrics *m, const struct store_job *job, struct err *e)
 {
-    sqlite3_stmt *st = NULL;
-    enum status rc = store_sql_prepare(m->db, "DELETE FROM points WHERE at < ?1 AND series IN"
-                                              " (SELECT id FROM series WHERE layer = ?2)", &st, e);
-    for (int l = 0; rc == STATUS_OK && l < LAYER_COUNT; l++) {
-        sqlite3_bind_int64(st, 1, job->at - days_kept((enum layer)l) * US_PER_DAY);
-        sqlite3_bind_text(st, 2, layer_name((enum layer)l), -1, SQLITE_STATIC);
-        rc = store_sql_run(st, "removing old points", e);
+    sqlite3_stmt *all = NULL, *del = NULL;
+    enum status rc = store_sql_prepare(m->db, "SELECT id, layer FROM series", &all, e);
+    if (rc == STATUS_OK) rc = store_sql_prepare(m->db, "DELETE FROM points WHERE series = ? AND at < ?", &del, e);
+    while (rc == STATUS_OK && sqlite3_step(all) == SQLITE_ROW) {
+        enum layer layer;
+        const char *word = (const char *)sqlite3_column_text(all, 1);
+        if (word && layer_parse(word, &layer))
+            rc = retain_series(del, sqlite3_column_int64(all, 0), job->at - days_kept(layer) * US_PER_DAY, e);
     }
-    sqlite3_finalize(st);
+    sqlite3_finalize(all);
+    sqlite3_finalize(del);
     return rc;
 }
 

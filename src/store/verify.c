@@ -229,6 +229,21 @@ enum status store_verify(struct store *s, struct store_report *ret, struct err *
     return verify(s->reader, &s->signer.verifier, ret, e);
 }
 
+/* A file from outside may name a view or a virtual table `records` that never ends: only plain tables are read, and
+ * no value that no record of ours could have. */
+static enum status check_tables(sqlite3 *db, const char *path, struct err *e)
+{
+    int64_t tables = 0;
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
+    enum status rc =
+        store_sql_int(db,
+                      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
+                      " AND name IN ('records', 'hashes', 'checkpoint', 'meta')",
+                      &tables, e);
+    if (rc != STATUS_OK || tables == 4) return rc;
+    return err_set(e, STATUS_CORRUPT, "%s: its tables are not those of an audit log", path);
+}
+
 static enum status key_of_file(sqlite3 *db, struct audit_verifier *ret, struct err *e)
 {
     sqlite3_stmt *st = NULL;
@@ -270,6 +285,7 @@ enum status store_verify_file(const char *path, const struct audit_verifier *key
     struct audit_verifier own;
     enum status rc = open_copy(&db, path, e);
     if (rc == STATUS_OK) rc = store_sql_check_schema(db, &store_schema_audit, e);
+    if (rc == STATUS_OK) rc = check_tables(db, path, e);
     if (rc == STATUS_OK && !key) rc = key_of_file(db, &own, e);
     if (rc == STATUS_OK) rc = verify(db, key ? key : &own, ret, e);
     if (rc == STATUS_OK) ret->own_key = !key;

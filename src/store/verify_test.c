@@ -384,6 +384,20 @@ static void test_cut_file(void **state)
     b->len = whole;
 }
 
+/* A file made to keep the verifier busy for ever. */
+static void test_trap(void **state)
+{
+    struct bench *b = *state;
+    struct store_report r;
+    struct err e;
+    change(b, "ALTER TABLE records RENAME TO old; CREATE VIEW records (seq, service, incident, action, bytes, leaf) AS"
+              " WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT 0 FROM n) SELECT i, i, i, i, i, i FROM n");
+    assert_int_equal(store_verify_file(b->path, &b->key, &r, &e), STATUS_CORRUPT);
+    assert_non_null(strstr(e.text, "its tables are not those of an audit log"));
+    change(b, "UPDATE records SET bytes = zeroblob(30000000) WHERE seq = 2");
+    expect_bad(b, 2, "string or blob too big");
+}
+
 static void test_no_file(void **state)
 {
     struct bench *b = *state;
@@ -403,7 +417,7 @@ int main(void)
         ON_BENCH(test_dropped),           ON_BENCH(test_closed_gap),            ON_BENCH(test_swapped),
         ON_BENCH(test_truncated),         ON_BENCH(test_added),                 ON_BENCH(test_index_columns),
         ON_BENCH(test_recomputed_without_the_key), ON_BENCH(test_signed_again), ON_BENCH(test_bytes_of_the_file),
-        ON_BENCH(test_cut_file),          ON_BENCH(test_no_file),
+        ON_BENCH(test_cut_file),          ON_BENCH(test_trap), ON_BENCH(test_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
