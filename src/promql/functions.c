@@ -258,14 +258,14 @@ enum { RANGE_TABLE(X) RANGE_KINDS };
 #undef X
 
 static const struct function functions[] = {
+#define X(word, body, arguments, keeps_name) {word, 'v', arguments, pq_range_function, RANGE_##body},
+    RANGE_TABLE(X)
+#undef X
 #define X(word, result, arguments, body, number) {word, result, arguments, body, number},
     OWN_TABLE(X)
 #undef X
 #define X(word, body) {word, 'v', "v", plain_function, PLAIN_##body},
     PLAIN_TABLE(X)
-#undef X
-#define X(word, body, arguments, keeps_name) {word, 'v', arguments, pq_range_function, RANGE_##body},
-    RANGE_TABLE(X)
 #undef X
 };
 

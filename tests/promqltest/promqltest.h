@@ -3,7 +3,7 @@
 
 #include "promql/promql.h"
 
-struct tally { unsigned passed, failed, skipped; };
+struct promqltest_tally { unsigned passed, failed, skipped; };
 
 struct storage {
     struct arena arena;
@@ -14,11 +14,11 @@ struct storage {
     uint32_t native_count, native_cap;
 };
 
-bool storage_matches(struct pq_labels l, const struct pq_matcher *const *m, uint32_t n);
-bool storage_select(void *ctx, const struct pq_matcher *const *matchers, uint32_t n, int64_t from_ms, int64_t to_ms,
+bool promqltest_matches(struct pq_labels l, const struct pq_matcher *const *m, uint32_t n);
+bool promqltest_select(void *ctx, const struct pq_matcher *const *matchers, uint32_t n, int64_t from_ms, int64_t to_ms,
                     bool (*sink)(void *sink_ctx, const struct pq_series *series), void *sink_ctx);
 /* The text speaks of a metric that holds native histograms. */
-bool names_native(const char *expr, const struct storage *s);
+bool promqltest_names_native(const char *expr, const struct storage *s);
 
 struct eval_case {
     const char *file;
@@ -33,8 +33,10 @@ struct eval_case {
     uint32_t expected_count;
 };
 
-void run_case(struct eval_case *c, struct storage *s);
-/* false: the file cannot be read. */
-bool run_file(const char *path);
+void promqltest_quiet(void);            /* no word on failures */
+struct promqltest_tally promqltest_total(void);
+void promqltest_case(struct eval_case *c, struct storage *s);
+/* Runs all of a file. false: it cannot be read, or a line of it is no command; the rest is still run. */
+bool promqltest_file(const char *path);
 
 #endif

@@ -158,20 +158,20 @@ static const char *get(struct pq_labels l, const char *name)
     return "";
 }
 
-bool storage_matches(struct pq_labels l, const struct pq_matcher *const *m, uint32_t n)
+bool promqltest_matches(struct pq_labels l, const struct pq_matcher *const *m, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (!pq_matches(m[i], get(l, pq_matcher_name(m[i])))) return false;
     return true;
 }
 
-bool storage_select(void *ctx, const struct pq_matcher *const *matchers, uint32_t n, int64_t from_ms, int64_t to_ms,
+bool promqltest_select(void *ctx, const struct pq_matcher *const *matchers, uint32_t n, int64_t from_ms, int64_t to_ms,
                     bool (*sink)(void *sink_ctx, const struct pq_series *series), void *sink_ctx)
 {
     const struct storage *s = ctx;
     for (uint32_t i = 0; i < s->count; i++) {
         struct pq_series part = s->series[i];
-        if (!storage_matches(part.labels, matchers, n)) continue;
+        if (!promqltest_matches(part.labels, matchers, n)) continue;
         while (part.n && part.samples[0].t_ms < from_ms) { part.samples++; part.n--; }
         while (part.n && part.samples[part.n - 1].t_ms > to_ms) part.n--;
         if (part.n && !sink(sink_ctx, &part)) return false;
@@ -179,7 +179,7 @@ bool storage_select(void *ctx, const struct pq_matcher *const *matchers, uint32_
     return true;
 }
 
-bool names_native(const char *expr, const struct storage *s)
+bool promqltest_names_native(const char *expr, const struct storage *s)
 {
     for (uint32_t i = 0; i < s->native_count; i++)
         if (strstr(expr, get(s->native[i], "__name__"))) return true;
@@ -374,7 +374,7 @@ static bool run_eval(struct script *s, struct eval_case *c, char *p)
     for (unsigned i = s->at; i < s->count; i++, lines++) ;
     c->expected = ARENA_NEW_N(&a, lines, struct pq_series);
     for (; ok && indented(s); s->at++) ok = read_expected(s, &a, c);
-    if (ok) run_case(c, &s->store);
+    if (ok) promqltest_case(c, &s->store);
     arena_free(&a);
     return ok;
 }
@@ -406,7 +406,7 @@ static char *read_whole(const char *path)
     return text;
 }
 
-bool run_file(const char *path)
+bool promqltest_file(const char *path)
 {
     char *text = read_whole(path);
     if (!text) return false;
