@@ -119,7 +119,7 @@ static bool ranking(struct eval *ev, const struct pq_node *n, const struct value
     if (!r) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
     for (uint32_t g = 0; g < count && k >= 1; g++) {
         uint32_t size = group_members(v, group, g, r);
-        pq_sort(r, size, sizeof *r, n->aggregation == AGG_TOPK ? descending : ascending);
+        if (n->aggregation != AGG_LIMITK) pq_sort(r, size, sizeof *r, n->aggregation == AGG_TOPK ? descending : ascending);
         for (uint32_t i = 0; i < size && (double)i < trunc(k); i++) ret->items[ret->n++] = v->items[r[i].at];
     }
     return true;
@@ -180,7 +180,7 @@ bool pq_eval_aggregate(struct eval *ev, const struct pq_node *n, int64_t t, stru
     if (n->b && !pq_eval_node(ev, n->b, t, &parameter)) return false;
     if (!pq_eval_node(ev, n->a, t, &v)) return false;
     switch (n->aggregation) {
-    case AGG_TOPK: case AGG_BOTTOMK: return ranking(ev, n, &v, parameter.scalar, ret);
+    case AGG_TOPK: case AGG_BOTTOMK: case AGG_LIMITK: return ranking(ev, n, &v, parameter.scalar, ret);
     case AGG_QUANTILE: return quantiles(ev, n, &v, parameter.scalar, ret);
     case AGG_COUNT_VALUES: return count_values(ev, n, &v, parameter.string, ret);
     default: return simple(ev, n, &v, ret);

@@ -30,7 +30,8 @@ void pq_lex_next(struct lexer *l, struct token *ret);
 #define AGGREGATION_TABLE(X)                                                                         \
     X(SUM, "sum", 0) X(AVG, "avg", 0) X(MIN, "min", 0) X(MAX, "max", 0) X(COUNT, "count", 0)         \
     X(STDDEV, "stddev", 0) X(STDVAR, "stdvar", 0) X(GROUP, "group", 0) X(TOPK, "topk", 's')          \
-    X(BOTTOMK, "bottomk", 's') X(QUANTILE, "quantile", 's') X(COUNT_VALUES, "count_values", 't')
+    X(BOTTOMK, "bottomk", 's') X(QUANTILE, "quantile", 's') X(COUNT_VALUES, "count_values", 't') \
+    X(LIMITK, "limitk", 's')
 #define X(id, ...) AGG_##id,
 enum aggregation { AGGREGATION_TABLE(X) AGG_COUNT_OF };
 #undef X

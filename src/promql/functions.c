@@ -156,7 +156,7 @@ static double calendar_part(int part, double seconds)
     case HOUR: return c.hour;
     case DAY_OF_MONTH: return c.day;
     case DAY_OF_WEEK: return (c.weekday + 1) % 7;       /* Sunday is 0 */
-    case DAY_OF_YEAR: return c.yday;
+    case DAY_OF_YEAR: return c.yday + 1;
     case MONTH: return c.month;
     case YEAR: return c.year;
     default: break;

@@ -266,6 +266,37 @@ static void over_time_functions(void **state)
     assert_int_equal(series("absent(g)", 30), 0);
 }
 
+/* 2006-01-02T22:04:05Z was a Monday. */
+static void calendar_smoothing_and_spread(void **state)
+{
+    (void)state;
+    static const struct { const char *word; double v; } parts[] = {
+        {"minute", 4}, {"hour", 22}, {"day_of_week", 1}, {"day_of_month", 2}, {"day_of_year", 2}, {"days_in_month", 31},
+        {"month", 1}, {"year", 2006}};
+    char text[80];
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        snprintf(text, sizeof text, "%s(vector(1136239445))", parts[i].word);
+        assert_near(number(text, 0), parts[i].v, 0);
+    }
+    assert_near(number("days_in_month(vector(1454284800))", 0), 29, 0);      /* February 2016 */
+    assert_near(number("hour()", 7200), 2, 0);
+    store_clear();
+    put(LABELS("__name__", "g"), 10000, VALUES(0, 1, 2, 2, 4));
+    /* Level 1, 2, 2.5, 3.625; trend 1, 1, 0.75. */
+    assert_near(number("double_exponential_smoothing(g[40s], 0.5, 0.5)", 40), 3.625, 0);
+    assert_near(number("mad_over_time(g[40s])", 40), 0.5, 0);
+    assert_near(number("ts_of_max_over_time(g[40s])", 40), 40, 0);
+    assert_near(number("ts_of_first_over_time(g[40s])", 40), 10, 0);
+    assert_near(number("count(limitk(1, g))", 40), 1, 0);
+    assert_near(number("round(g / 3, 0.5)", 40), 1.5, 1e-12);
+    assert_near(number("clamp(g, 0, 3)", 40), 3, 0);
+    assert_near(number("clamp_min(g, 7)", 40), 7, 0);
+    assert_int_equal(series("clamp(g, 3, 0)", 40), 0);
+    assert_near(number("sgn(-g)", 40), -1, 0);
+    assert_near(number("log2(g)", 40), 2, 0);
+    assert_near(number("exp(ln(g))", 40), 4, 1e-14);
+}
+
 static void stale_markers_end_a_series(void **state)
 {
     (void)state;
@@ -436,6 +467,7 @@ int main(void)
         cmocka_unit_test(rate_extrapolates_and_sees_resets),
         cmocka_unit_test(ranges_are_open_on_the_left),
         cmocka_unit_test(over_time_functions),
+        cmocka_unit_test(calendar_smoothing_and_spread),
         cmocka_unit_test(stale_markers_end_a_series),
         cmocka_unit_test(aggregations_group),
         cmocka_unit_test(vectors_match),

@@ -285,6 +285,69 @@ static bool predict_linear(struct eval *ev, const struct range *r, double *ret)
     return true;
 }
 
+/* ---- spread, smoothing, times ---- */
+
+static bool mad_over_time(struct eval *ev, const struct range *r, double *ret)
+{
+    double *values = ARENA_NEW_N(ev->arena, r->n, double);
+    if (!values) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
+    for (uint32_t i = 0; i < r->n; i++) values[i] = r->samples[i].v;
+    double median = pq_quantile_of(0.5, values, r->n);
+    for (uint32_t i = 0; i < r->n; i++) values[i] = fabs(r->samples[i].v - median);
+    *ret = pq_quantile_of(0.5, values, r->n);
+    return true;
+}
+
+/* Level and trend, each smoothed by its own factor. */
+static bool smoothed(struct eval *ev, const struct range *r, double *ret)
+{
+    double level = r->parameter, trend = r->parameter2;
+    if (!(level > 0 && level < 1)) return pq_eval_fail(ev, STATUS_INVALID, "invalid smoothing factor: it must be between 0 and 1");
+    if (!(trend > 0 && trend < 1)) return pq_eval_fail(ev, STATUS_INVALID, "invalid trend factor: it must be between 0 and 1");
+    if (r->n < 2) return false;
+    double s = r->samples[0].v, b = r->samples[1].v - r->samples[0].v, before = 0;
+    for (uint32_t i = 1; i < r->n; i++) {
+        if (i > 1) b = trend * (s - before) + (1 - trend) * b;
+        before = s;
+        s = level * r->samples[i].v + (1 - level) * (s + b);
+    }
+    *ret = s;
+    return true;
+}
+
+static bool winters(struct eval *ev, const struct range *r, double *ret) { return smoothed(ev, r, ret); }
+
+static double seconds_of(const struct pq_sample *s) { return (double)s->t_ms / 1000.0; }
+
+/* Of equals the last counts, as in Prometheus. */
+static bool time_of_extreme(const struct range *r, bool smallest, double *ret)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < r->n; i++) {
+        double v = r->samples[i].v, b = r->samples[best].v;
+        if ((smallest ? v <= b : v >= b) || isnan(b)) best = i;
+    }
+    *ret = seconds_of(&r->samples[best]);
+    return true;
+}
+
+static bool time_of_min(struct eval *ev, const struct range *r, double *ret) { (void)ev; return time_of_extreme(r, true, ret); }
+static bool time_of_max(struct eval *ev, const struct range *r, double *ret) { (void)ev; return time_of_extreme(r, false, ret); }
+
+static bool time_of_first(struct eval *ev, const struct range *r, double *ret)
+{
+    (void)ev;
+    *ret = seconds_of(&r->samples[0]);
+    return true;
+}
+
+static bool time_of_last(struct eval *ev, const struct range *r, double *ret)
+{
+    (void)ev;
+    *ret = seconds_of(&r->samples[r->n - 1]);
+    return true;
+}
+
 /* ---- all of them ---- */
 
 static bool (*const bodies[])(struct eval *, const struct range *, double *) = {
@@ -341,10 +404,15 @@ bool pq_range_function(struct eval *ev, const struct pq_node *call, int64_t t, s
     struct range r = {.now = t};
     const struct pq_node *arg = NULL;
     struct value m = {0}, v;
+    int scalars = 0;
     for (uint32_t i = 0; i < call->arg_count; i++) {
         const struct pq_node *a = call->args[i];
         if (!pq_eval_node(ev, a, t, &v)) return false;
-        if (a->type == PQ_SCALAR) { r.parameter = v.scalar; continue; }
+        if (a->type == PQ_SCALAR) {
+            if (scalars++) r.parameter2 = v.scalar;
+            else r.parameter = v.scalar;
+            continue;
+        }
         m = v;
         for (arg = a; arg->kind == NODE_PAREN;) arg = arg->a;
     }

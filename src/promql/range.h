@@ -15,9 +15,18 @@
     X("stdvar_over_time", stdvar_over_time, "m", false)                                                      \
     X("quantile_over_time", quantile_over_time, "sm", false) X("changes", changes, "m", false)               \
     X("resets", resets, "m", false) X("deriv", deriv, "m", false)                                            \
-    X("predict_linear", predict_linear, "ms", false)
+    X("predict_linear", predict_linear, "ms", false) X("mad_over_time", mad_over_time, "m", false)           \
+    X("double_exponential_smoothing", smoothed, "mss", false) X("holt_winters", winters, "mss", false)       \
+    X("ts_of_min_over_time", time_of_min, "m", false) X("ts_of_max_over_time", time_of_max, "m", false)      \
+    X("ts_of_first_over_time", time_of_first, "m", false)                                                    \
+    X("ts_of_last_over_time", time_of_last, "m", false)
 
-struct range { const struct pq_sample *samples; uint32_t n; int64_t from, to, now; double parameter; };
+struct range {
+    const struct pq_sample *samples;
+    uint32_t n;
+    int64_t from, to, now;
+    double parameter, parameter2;      /* the call's scalars, in their order */
+};
 
 /* A mean that neither loses small parts nor overflows, and a variance (both as Prometheus computes them). */
 struct mean { struct kahan k; double n; bool running; };
