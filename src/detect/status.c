@@ -24,8 +24,8 @@ void detect_warm(const struct detect *d, struct instant now, struct detect_warm 
     if (!s) return;
     const struct track *t = &d->tracks[s - d->series];
     ret->learned_ticks = s->learned > UINT32_MAX ? UINT32_MAX : (uint32_t)s->learned;
-    /* Slots survive a restart and a clock that begins anew; points do not. */
-    int64_t slots = s->slot_now == INT64_MIN ? 0 : (s->slot_now - s->slot_first) * t->slot_us;
+    /* Slots survive a restart and a clock that begins anew; points do not. The first slot may have been a part. */
+    int64_t slots = s->slot_now > s->slot_first ? (s->slot_now - s->slot_first - 1) * t->slot_us : 0;
     int64_t points = s->first_at == INT64_MIN ? 0 : now.us - s->first_at;
     ret->history.us = points > slots ? points : slots;
     ret->shift = s->learned >= SERIES_WARM;
