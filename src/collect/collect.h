@@ -64,6 +64,12 @@ void collect_target(const struct collect *c, uint16_t target, struct collect_tar
 size_t collect_bytes(const struct collect *c);       /* memory held */
 /* Carries the samples over to a new policy of the same service (reload). */
 void collect_adopt(struct collect *to, struct collect *from);
+/* All state as bytes; into a fresh collector of the same service. false: the bytes are not ours, or cut; `c` is then
+ * fit for collect_free only. Two collectors that behave alike from here on have the same bytes and digest. */
+void collect_save(const struct collect *c, struct buf *out);
+bool collect_load(struct collect *c, const void *bytes, size_t len);
+struct collect *collect_clone(const struct collect *c);   /* NULL: out of memory */
+uint64_t collect_digest(const struct collect *c);
 /* Instances that reported good pages within three intervals, and all: for outage and "2/3 report". */
 void collect_instances(const struct collect *c, struct instant now, uint16_t *ret_up, uint16_t *ret_all);
 

@@ -386,6 +386,57 @@ static void reload_of_policy_keeps_samples(void **state)
     bed_free(n);
 }
 
+static void clone_behaves_like_its_original(void **state)
+{
+    (void)state;
+    const char *q[] = {"sum(rate(n_total[1m]))", "avg(g)", "{job=\"x\"}"};
+    struct bed *b = bed_new(3, 3, q);
+    char page[200];
+    for (int i = 0; i <= 20; i++) {
+        for (uint16_t k = 0; k < 3; k++) {
+            snprintf(page, sizeof page, "n_total{a=\"%d\"} %d\ng{pod=\"p%d\"} 0.%d\nother{job=\"x\"} 1\nzz bad\n", k,
+                     i * 7 + k, i / 5, i + k);
+            feed(b, k, i * 10 + k, page);
+        }
+        tick(b, i * 10 + 5);
+    }
+    struct buf saved = BUF_INIT;
+    collect_save(b->c, &saved);
+    struct bed *n = calloc(1, sizeof *n);
+    *n = *b;
+    n->c = collect_clone(b->c);
+    assert_non_null(n->c);
+    assert_true(collect_digest(n->c) == collect_digest(b->c));
+    for (int i = 21; i < 30; i++) {
+        for (uint16_t k = 0; k < 3; k++) {
+            snprintf(page, sizeof page, "n_total{a=\"%d\"} %d\ng{pod=\"p%d\"} 0.%d\n", k, i * 7 + k, i / 5, i + k);
+            feed(b, k, i * 10 + k, page);
+            feed(n, k, i * 10 + k, page);
+        }
+        tick(b, i * 10 + 5);
+        tick(n, i * 10 + 5);
+        for (int k = 0; k < 2; k++) assert_true(b->out[k].value == n->out[k].value && b->out[k].at.us == n->out[k].at.us);
+        assert_int_equal(b->out[2].why, n->out[2].why);
+    }
+    assert_true(collect_digest(n->c) == collect_digest(b->c));
+    /* Cut or changed bytes are refused or harmless, never a crash. */
+    for (size_t len = 0; len < saved.len; len += 13) {
+        struct collect *c = collect_new(&b->s, collect_limits_default());
+        assert_false(collect_load(c, saved.data, len));
+        collect_free(c);
+        c = collect_new(&b->s, collect_limits_default());
+        char old = saved.data[len];
+        saved.data[len] = (char)(old ^ 0x41);
+        (void)collect_load(c, saved.data, saved.len);
+        saved.data[len] = old;
+        collect_free(c);
+    }
+    buf_free(&saved);
+    collect_free(n->c);
+    free(n);
+    bed_free(b);
+}
+
 static void openmetrics_page_without_end_is_cut_off(void **state)
 {
     (void)state;
@@ -441,6 +492,7 @@ int main(void)
         cmocka_unit_test(releases_are_noticed),
         cmocka_unit_test(values_from_outside_are_judged_for_freshness),
         cmocka_unit_test(reload_of_policy_keeps_samples),
+        cmocka_unit_test(clone_behaves_like_its_original),
         cmocka_unit_test(openmetrics_page_without_end_is_cut_off),
         cmocka_unit_test(old_series_are_forgotten),
     };
