@@ -43,7 +43,10 @@ void rest_column(struct rest *r, double share, double gpus)
     }
 }
 
-static double diffusion(double use) { return use > last_use ? diffusion_size * (use / (1.0 - use) - last_use / (1.0 - last_use)) : 0; }
+static double diffusion(double use)
+{
+    return use > last_use ? diffusion_size * (use / (1.0 - use) - last_use / (1.0 - last_use)) : 0;
+}
 
 double rest_queue(const struct rest *r, double use, double scale)
 {

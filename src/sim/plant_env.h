@@ -36,8 +36,8 @@ struct plant_env {
 
 /* Configuration is valid. `rng` is taken over by value. */
 void env_init(struct plant_env *v, const struct plant_config *c, const struct prng *rng);
-/* The step at `now_us` after `dt_s` seconds in which `requests` were let in and the largest batch was `peak_batch`. Sets restart_due
- * when a restart fault fires or memory is exhausted; the caller restarts the process and clears it. */
+/* The step at `now_us` after `dt_s` seconds in which `requests` were let in and the largest batch was `peak_batch`. Sets
+ * restart_due when a restart fault fires or memory is exhausted; the caller restarts the process and clears it. */
 void env_step(struct plant_env *v, int64_t now_us, double dt_s, double requests, double peak_batch);
 /* A new process: leak gone; cold: cache empty. */
 void env_restarted(struct plant_env *v, bool cold);

@@ -60,7 +60,8 @@ int main(void)
     grid("fluid_uses", uses, USES, 100);
     grid("fluid_shares", shares, SHARES, 100);
     grid("fluid_gpus", gpus, GPUS, 1);
-    printf("\n/* Queue in 1/10,000 of replicas x batch_max; mean, median and p99 of wait + cycle in 1/1,000 of the full cycle. */\n");
+    printf("\n/* Queue in 1/10,000 of replicas x batch_max; mean, median and p99 of wait + cycle in 1/1,000 of the full"
+           " cycle. */\n");
     printf("struct fluid_cell { int16_t queue, mean, p50, p99; };\n");
     printf("static const struct fluid_cell fluid_cells[FLUID_GPUS][FLUID_SHARES][FLUID_USES] = {\n");
     for (size_t g = 0; g < GPUS; g++) {
@@ -69,7 +70,7 @@ int main(void)
             printf("        {");
             for (size_t u = 0; u < USES; u++) {
                 cell(uses[u], shares[s], gpus[g]);
-                printf(u + 1 == USES ? "},\n" : u == USES / 2 ? ",\n         " : ", ");
+                printf(u + 1 == USES ? "},\n" : u % 4 == 3 ? ",\n         " : ", ");
             }
         }
         printf("    },\n");
