@@ -276,6 +276,8 @@ const struct function *pq_function_find(const char *word)
     return NULL;
 }
 
+const char *pq_function(uint32_t i) { return i < ARRAY_LEN(functions) ? functions[i].word : NULL; }
+
 const char *pq_function_nearest(const char *word)
 {
     const char *words[ARRAY_LEN(functions)];

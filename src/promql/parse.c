@@ -413,6 +413,7 @@ static const char *const aggregations[] = {
 #undef X
 };
 const char *pq_aggregation_text(enum aggregation a) { return aggregations[a]; }
+const char *pq_aggregation(uint32_t i) { return i < AGG_COUNT_OF ? aggregations[i] : NULL; }
 
 static bool at_operator(const struct compile *c, enum operator *ret)
 {

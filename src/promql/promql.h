@@ -94,6 +94,9 @@ enum status pq_eval(const struct pq *q, const struct pq_source *source, int64_t 
                     struct pq_result *ret, struct err *err);
 enum status pq_eval_range(const struct pq *q, const struct pq_source *source, int64_t from_ms, int64_t to_ms,
                           int64_t step_ms, struct arena *scratch, struct pq_result *ret, struct err *err);
+/* Words of all functions and aggregations, for documentation and completion; NULL behind the last. */
+const char *pq_function(uint32_t i);
+const char *pq_aggregation(uint32_t i);
 void pq_print(struct buf *out, const struct pq *q);   /* canonical text */
 
 #endif

@@ -444,6 +444,27 @@ static void own_mathematics(void **state)
     assert_true(isinf(pq_pow_of(0, -1)));
 }
 
+/* docs/promql.md names each function and aggregation there is. */
+static void documentation_is_complete(void **state)
+{
+    (void)state;
+    static char text[1 << 16];
+    char word[80];
+    FILE *f = fopen(SOURCE_DIR "/docs/promql.md", "rb");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    for (uint32_t i = 0; pq_function(i); i++) {
+        snprintf(word, sizeof word, "`%s`", pq_function(i));
+        if (!strstr(text, word)) print_error("docs/promql.md does not name %s\n", word);
+        assert_non_null(strstr(text, word));
+    }
+    for (uint32_t i = 0; pq_aggregation(i); i++) {
+        snprintf(word, sizeof word, "`%s`", pq_aggregation(i));
+        assert_non_null(strstr(text, word));
+    }
+}
+
 static int by_int(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
 static void sorting(void **state)
@@ -475,6 +496,7 @@ int main(void)
         cmocka_unit_test(range_queries_step),
         cmocka_unit_test(costly_expressions_do_not_hang),
         cmocka_unit_test(own_mathematics),
+        cmocka_unit_test(documentation_is_complete),
         cmocka_unit_test(sorting),
     };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
