@@ -8,6 +8,7 @@
 #include "stats/order.h"
 
 #define FREEZE_BOUND_TICKS 240   /* 2 h */
+#define QUIET_TICKS 10           /* false for so many ticks: an incident closes */
 #define RELEASE_KEPT_TICKS 60    /* 30 min */
 
 struct detect *detect_new(const struct service_def *s, double ewma_alpha, struct span tick)
@@ -122,20 +123,20 @@ static void unmark_blocks(struct detect *d, int64_t from, int64_t to)
         struct series *s = &d->series[i];
         for (uint64_t q = block_oldest(s); q < s->blocks; q++) {
             int64_t end = block_time(s, &d->tracks[i], q);
-            if (end >= from && end <= to) s->block_known[block_at(q)] &= (uint8_t)~BLOCK_EXCLUDED;
+            if (end > from && end <= to) s->block_known[block_at(q)] &= (uint8_t)~BLOCK_EXCLUDED;
         }
-        if (3 * s->slot_bad <= 4 * s->slot_seen) s->slot_bad = 0;
     }
 }
 
-void detect_unfreeze(struct detect *d, struct instant now, bool learn_suspect_samples)
+void detect_unfreeze(struct detect *d, struct instant now, bool closed)
 {
     if (d->st.onset == INT64_MIN) return;
     int64_t from = d->st.onset - 1;        /* the sample of the onset tick itself belongs to it */
+    int64_t quiet = now.us - QUIET_TICKS * d->tick.us;
     d->st.onset = INT64_MIN;
     for (uint16_t i = 0; i < d->n; i++) d->series[i].b_frozen = 0;
-    if (learn_suspect_samples) unmark_blocks(d, from, now.us);
-    else if (d->st.last_tick != INT64_MIN) mark(d, from, now.us);
+    if (d->st.last_tick != INT64_MIN) mark(d, from, now.us);
+    if (closed) unmark_blocks(d, quiet > from ? quiet : from, now.us);
     for (uint16_t i = 0; i < d->n; i++) spike_rebuild(&d->series[i], &d->tracks[i], spike_end(&d->series[i]));
 }
 
@@ -198,6 +199,6 @@ void detect_rebase(struct detect *d, struct instant now, struct instant from, st
     for (uint16_t i = 0; i < d->n; i++) series_rebase(d, i, from, to, move);
     detect_regime(d, instant_sub(from, d->tick));
     /* The window it was learned from is the new normal: B may use it. */
-    unmark_blocks(d, from.us, now.us);
+    unmark_blocks(d, from.us - 1, now.us);
     for (uint16_t i = 0; i < d->n; i++) spike_rebuild(&d->series[i], &d->tracks[i], spike_end(&d->series[i]));
 }

@@ -32,7 +32,9 @@ void detect_tick(struct detect *d, struct instant now, struct wall wall, const s
 
 /* First true tick: freeze all baselines at their values BEFORE that tick, at most `bound` (2 h), then learn with clip 1. */
 void detect_freeze(struct detect *d, struct instant onset);
-void detect_unfreeze(struct detect *d, struct instant now, bool learn_suspect_samples);
+/* Ends the freeze. What lies between onset and now is not learned, and left out of B and of the slots. `closed`: by an
+ * incident that was false for 10 ticks in a row: those last ticks are healthy and may stand in B. */
+void detect_unfreeze(struct detect *d, struct instant now, bool closed);
 bool detect_aging(const struct detect *d, struct instant now);   /* the bound has passed inside an incident */
 /* Sets b and scale of each signal from the blocks in [from, to): after a kept action or "normal now".
  * anchor: NONE leaves it, DOWNWARD moves it only where that is better, BOTH takes the new level. */

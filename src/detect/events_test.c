@@ -316,6 +316,29 @@ static void week_ago_leaves_incidents_out(void **state)
     detect_free(w.d);
 }
 
+/* Closed: the incident stays out of B, the ten quiet ticks that closed it stand in it. */
+static void a_closed_incident_leaves_its_quiet_ticks_to_b(void **state)
+{
+    (void)state;
+    for (int closed = 0; closed < 2; closed++) {
+        struct world w;
+        world_begin(&w);
+        steps(&w, 38, 100);
+        step(&w, 60, 6);
+        detect_freeze(w.d, w.now);
+        w.ctx.symptom_active = true;
+        steps(&w, 60, 290);                                /* too long to be skipped */
+        steps(&w, 38, 10);
+        detect_unfreeze(w.d, w.now, closed);
+        w.ctx.symptom_active = false;
+        steps(&w, 38, 39);                                 /* R 10, B 29 and, when closed, those ten */
+        assert_int_equal(w.items[N_Z].why, WHY_GAPS);
+        step(&w, 38, 6);
+        assert_int_equal(w.items[N_Z].why, closed ? WHY_KNOWN : WHY_GAPS);
+        detect_free(w.d);
+    }
+}
+
 /* History in points of 10 s and of 60 s, told at once, equals the same lived through. */
 static void import_of_other_paces_equals_living_through(void **state)
 {
@@ -362,6 +385,7 @@ int main(void)
         cmocka_unit_test(a_downward_anchor_is_never_relearned_upward),
         cmocka_unit_test(normal_now_is_learned_anew),
         cmocka_unit_test(week_ago_leaves_incidents_out),
+        cmocka_unit_test(a_closed_incident_leaves_its_quiet_ticks_to_b),
         cmocka_unit_test(import_of_other_paces_equals_living_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,8 @@ static struct signal_def signals[] = {
     {.name = "b", .layer = LAYER_DATA, .unit = UNIT_RATIO, .bad = BAD_BOTH, .interval = SPAN_S(60), .is_quantile = true},
 };
 static const struct service_def service = {.name = "s", .signals = signals, .signal_count = 2};
-static struct need items[] = {{FN_SLOPE, 0, SPAN_HOUR(1)}, {FN_MEAN, 0, SPAN_HOUR(3)}, {FN_STDDEV, 1, SPAN_DAY(30)}, {FN_SCORE, 0, {0}}};
+static struct need items[] = {{FN_SLOPE, 0, SPAN_HOUR(1)}, {FN_MEAN, 0, SPAN_HOUR(3)}, {FN_STDDEV, 1, SPAN_DAY(30)},
+                              {FN_SCORE, 0, {0}}};
 static const struct needs needs = {.items = items, .n = 4, .cap = 4};
 
 static void live_on(struct detect *d, int64_t from)
