@@ -53,6 +53,9 @@ class Tidy(ScriptTest):
     def test_a_table_row_may_be_long(self):
         self.write("src/model/README.md", "Page.\n")
         self.finds("src/model/x.def", "x" * 240 + "\n" + "x" * 241 + "\n", "2: 241 columns; at most 240")
+        self.write("src/model/x.def", "")
+        self.write("tests/x.c", "/* Written by fit; do not edit. */\n" + "int x;" + " " * 150 + "int y;\n")
+        self.assert_clean(self.check())
 
     def test_unfinished(self):
         self.finds("docs/x.md", f"a\n{MARK}: more\n", f'2: "{MARK}"')
