@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "config/read.h"
 
+PRINTF_LIKE(5, 0)
 static void say(struct config_diagnostics *d, enum config_severity severity, const struct config_node *at, const char *hint,
                 const char *fmt, va_list ap)
 {
