@@ -209,6 +209,36 @@ static void test_names(void **state)
     assert_true(audit_name_valid("\xe8\xaf\x81.example/\xe6\x97\xa5\xe5\xbf\x97"));
 }
 
+static void test_base64_is_strict(void **state)
+{
+    (void)state;
+    uint8_t out[64];
+    size_t n = 0;
+    assert_true(audit_base64_decode("AAECAw==", 8, out, sizeof out, &n));
+    assert_int_equal(n, 4);
+    assert_memory_equal(out, "\0\1\2\3", 4);
+    assert_true(audit_base64_decode("", 0, out, sizeof out, &n));
+    assert_int_equal(n, 0);
+    /* Every other byte at every place of a canonical text, and cut ones, are refused or mean something else. */
+    for (int at = 0; at < 8; at++)
+        for (int c = 0; c < 256; c++) {
+            char text[9] = "AAECAw==";
+            struct buf again = BUF_INIT;
+            text[at] = (char)c;
+            if (audit_base64_decode(text, 8, out, sizeof out, &n)) {
+                audit_base64(&again, out, n);
+                assert_int_equal(again.len, 8);
+                assert_memory_equal(again.data, text, 8);
+            }
+            buf_free(&again);
+        }
+    static const char *const bad[] = {
+        "AAECAw", "AAECAw=", "AAECAx==", "AAEC Aw==", "AAECAw==AAEC", "_-ECAw==", "Gkz\xf3"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(audit_base64_decode(bad[i], strlen(bad[i]), out, sizeof out, &n));
+    assert_false(audit_base64_decode("AAECAw==", 8, out, 3, &n));
+}
+
 static void test_key_text_is_strict(void **state)
 {
     (void)state;
@@ -290,11 +320,17 @@ static void test_proof_file_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_key),          cmocka_unit_test(test_golden_checkpoint),
-        cmocka_unit_test(test_every_byte_counts),   cmocka_unit_test(test_other_signatures),
-        cmocka_unit_test(test_strict_checkpoints),  cmocka_unit_test(test_what_cannot_be_signed),
-        cmocka_unit_test(test_names),               cmocka_unit_test(test_key_text_is_strict),
-        cmocka_unit_test(test_proof_file),          cmocka_unit_test(test_proof_file_bytes),
+        cmocka_unit_test(test_golden_key),
+        cmocka_unit_test(test_golden_checkpoint),
+        cmocka_unit_test(test_every_byte_counts),
+        cmocka_unit_test(test_other_signatures),
+        cmocka_unit_test(test_strict_checkpoints),
+        cmocka_unit_test(test_what_cannot_be_signed),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_base64_is_strict),
+        cmocka_unit_test(test_key_text_is_strict),
+        cmocka_unit_test(test_proof_file),
+        cmocka_unit_test(test_proof_file_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
