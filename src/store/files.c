@@ -98,18 +98,21 @@ static enum status sync_dir(const char *dir, struct err *e)
     return rc;
 }
 
-static enum status write_all(int fd, const char *path, const char *bytes, size_t len, struct err *e)
+enum durability { SYNCED, UNSYNCED };
+
+static enum status write_all(int fd, const char *path, const struct buf *text, enum durability d, struct err *e)
 {
-    for (size_t at = 0; at < len;) {
-        ssize_t n = write(fd, bytes + at, len - at);
+    for (size_t at = 0; at < text->len;) {
+        ssize_t n = write(fd, text->data + at, text->len - at);
         if (n < 0) return fail("write", path, e);
         at += (size_t)n;
     }
-    return fsync(fd) == 0 ? STATUS_OK : fail("sync", path, e);
+    return d == UNSYNCED || fsync(fd) == 0 ? STATUS_OK : fail("sync", path, e);
 }
 
 /* Whole or not at all: under another name first, then renamed. */
-static enum status replace(const char *dir, const char *name, mode_t mode, const struct buf *text, struct err *e)
+static enum status replace(const char *dir, const char *name, mode_t mode, enum durability d, const struct buf *text,
+                           struct err *e)
 {
     char path[STORE_PATH_MAX], fresh[STORE_PATH_MAX + 4];
     enum status rc = store_path(path, dir, name, e);
@@ -119,10 +122,10 @@ static enum status replace(const char *dir, const char *name, mode_t mode, const
     unlink(fresh);
     int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0) return fail("make", fresh, e);
-    rc = write_all(fd, fresh, text->data, text->len, e);
+    rc = write_all(fd, fresh, text, d, e);
     close(fd);
     if (rc == STATUS_OK && rename(fresh, path) != 0) rc = fail("rename to", path, e);
-    if (rc == STATUS_OK) rc = sync_dir(dir, e);
+    if (rc == STATUS_OK && d == SYNCED) rc = sync_dir(dir, e);
     if (rc != STATUS_OK) unlink(fresh);
     return rc;
 }
@@ -156,7 +159,7 @@ enum status store_key_make(const char *dir, const char *origin, const uint8_t *s
         struct buf text = BUF_INIT;
         audit_signer_print(&s, &text);
         buf_putc(&text, '\n');
-        rc = replace(dir, "audit.key", 0600, &text, e);
+        rc = replace(dir, "audit.key", 0600, SYNCED, &text, e);
         if (text.data) sodium_memzero(text.data, text.cap);
         buf_free(&text);
     }
@@ -178,7 +181,7 @@ enum status store_key_publish(const char *dir, const struct audit_verifier *v, s
     bool same = read_small(path, old, sizeof old, &len, &mode, NULL) == STATUS_OK && buf_ok(&text) && len == text.len
                 && memcmp(old, text.data, len) == 0;
     buf_putc(&text, '\n');
-    if (!same) rc = replace(dir, "audit.pub", 0644, &text, e);
+    if (!same) rc = replace(dir, "audit.pub", 0644, SYNCED, &text, e);
     buf_free(&text);
     return rc;
 }
@@ -193,6 +196,26 @@ enum status store_key_read_public(const char *path, struct audit_verifier *ret, 
     struct err why;
     rc = audit_verifier_parse(ret, text, len, &why);
     return rc == STATUS_OK ? rc : err_set(e, rc, "%s: %s", path, why.text);
+}
+
+enum status store_checkpoint_publish(const char *dir, const struct buf *note, struct err *e)
+{
+    return replace(dir, "checkpoint", 0644, UNSYNCED, note, e);
+}
+
+enum status store_checkpoint_published(const char *dir, const struct audit_verifier *v, struct audit_checkpoint *ret,
+                                       struct err *e)
+{
+    char path[STORE_PATH_MAX], text[KEY_FILE_MAX];
+    size_t len = 0;
+    mode_t mode = 0;
+    enum status rc = store_path(path, dir, "checkpoint", e);
+    if (rc == STATUS_OK) rc = read_small(path, text, sizeof text - 1, &len, &mode, e);
+    if (rc != STATUS_OK) return rc;
+    text[len++] = '\n';   /* read_small drops the last one */
+    struct err why;
+    rc = audit_checkpoint_open(ret, text, len, v, &why);
+    return rc == STATUS_OK ? rc : err_set(e, STATUS_NOT_FOUND, "%s: %.300s", path, why.text);
 }
 
 bool store_reserve_take(const char *dir, uint64_t bytes)

@@ -27,6 +27,13 @@ enum status store_key_publish(const char *dir, const struct audit_verifier *v, s
 /* Reads a verifier key from a file like audit.pub. */
 enum status store_key_read_public(const char *path, struct audit_verifier *ret, struct err *e);
 
+/* The newest signed checkpoint as a file of its own: dir/checkpoint. Replaced whole, not synced: after a power cut it
+ * may be an older one or none, never one that audit.db does not hold. */
+enum status store_checkpoint_publish(const char *dir, const struct buf *note, struct err *e);
+/* NOT_FOUND: there is none, or it is not a checkpoint signed by `v`. */
+enum status store_checkpoint_published(const char *dir, const struct audit_verifier *v, struct audit_checkpoint *ret,
+                                       struct err *e);
+
 /* Fills dir/reserve to its size. false: no space for it now. */
 bool store_reserve_take(const char *dir, uint64_t bytes);
 /* Gives its space back. false: there was none. */

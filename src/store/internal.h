@@ -26,6 +26,8 @@ struct store {
     pthread_mutex_t log_lock;            /* whoever works on `log` */
     struct store_log log;
     bool log_open, reserve_held;
+    uint64_t published;                  /* size of the checkpoint in dir/checkpoint */
+    int64_t published_at;                /* monotonic seconds */
 
     pthread_mutex_t lock;                /* everything below */
     pthread_cond_t work;
@@ -45,6 +47,10 @@ enum status store_worker_start(struct store *s, struct err *e);
 void store_worker_stop(struct store *s);     /* ends what is queued first */
 /* Takes the reserve and sets the first state, once everything is open. */
 void store_settle(struct store *s);
+/* Writes dir/checkpoint when there is a newer one; at most once a second unless `now`. With log_lock held or alone. */
+void store_publish(struct store *s, bool now);
+/* The history that was signed before, in dir/checkpoint, against the log that is there. CORRUPT: another one. */
+enum status store_check_published(struct store *s, struct err *e);
 /* Starts a thread that takes no signals. */
 enum status store_thread(pthread_t *ret, void *(*run)(void *), void *arg, struct err *e);
 /* Appends a list on the calling thread; sets status, seq, err of each, and the store's state. */

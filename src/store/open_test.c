@@ -174,6 +174,57 @@ static void test_changed_tree(void **state)
     refuse(*state, STATUS_CORRUPT, "does not lead to the signed root");
 }
 
+static void copy_file(const struct place *p, const char *from, const char *to)
+{
+    char path[400], bytes[1 << 16];
+    snprintf(path, sizeof path, "%s/%s", p->dir, from);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    size_t n = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    write_file(p, to, bytes, n);
+}
+
+/* Putting an old copy back, or beginning anew, is not possible without anybody noticing. */
+static void test_older_copy(void **state)
+{
+    struct place *p = *state;
+    char path[400];
+    make_log(p);
+    copy_file(p, "audit.db", "old");
+    struct store *s = open_at(p, true);
+    append(s, RECORD_STOP, 0, 0);
+    store_close(s);
+    copy_file(p, "audit.db", "new");
+    copy_file(p, "old", "audit.db");
+    refuse(p, STATUS_CORRUPT, "the log has 7 records, but its own signature in");
+    snprintf(path, sizeof path, "%s/audit.db", p->dir);
+    assert_int_equal(unlink(path), 0);
+    refuse(p, STATUS_CORRUPT, "the log has 0 records");
+    copy_file(p, "new", "audit.db");
+    store_close(open_at(p, true));
+}
+
+/* Another log of the same key. */
+static void test_other_history(void **state)
+{
+    struct place *p = *state;
+    char path[400];
+    make_log(p);
+    copy_file(p, "checkpoint", "kept");
+    snprintf(path, sizeof path, "%s/audit.db", p->dir);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof path, "%s/checkpoint", p->dir);
+    assert_int_equal(unlink(path), 0);
+    struct store *s = open_at(p, true);
+    for (int i = 0; i < 9; i++) append(s, RECORD_STOP, 0, 0);
+    store_close(s);
+    copy_file(p, "kept", "checkpoint");
+    refuse(p, STATUS_CORRUPT, "does not continue the one that was signed");
+    write_file(p, "checkpoint", "half a chec", 11);   /* a power cut may leave this */
+    store_close(open_at(p, true));
+}
+
 static void test_append_only(void **state)
 {
     struct place *p = *state;
@@ -263,6 +314,8 @@ int main(void)
         AT_PLACE(test_newer_schema),
         AT_PLACE(test_lost_records),
         AT_PLACE(test_changed_tree),
+        AT_PLACE(test_older_copy),
+        AT_PLACE(test_other_history),
         AT_PLACE(test_append_only),
         AT_PLACE(test_keys),
         AT_PLACE(test_read_only),

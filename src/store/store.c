@@ -56,10 +56,35 @@ static enum status open_databases(struct store *s, struct err *e)
         s->reader = s->log.db;
         return store_metrics_open(&s->metrics, s, e);
     }
-    rc = store_key_publish(s->dir, &s->signer.verifier, e);
+    rc = store_check_published(s, e);
+    if (rc == STATUS_OK) rc = store_key_publish(s->dir, &s->signer.verifier, e);
     if (rc == STATUS_OK) rc = store_sql_open(&s->reader, s->audit_path, store_vfs(s), STORE_SQL_READ, e);
     if (rc == STATUS_OK) rc = store_metrics_open(&s->metrics, s, e);
     return rc;
+}
+
+enum status store_check_published(struct store *s, struct err *e)
+{
+    struct audit_checkpoint c;
+    struct audit_tree then;
+    struct audit_hash root;
+    struct audit_source source = store_hash_source(s->log.db);
+    if (store_checkpoint_published(s->dir, &s->signer.verifier, &c, NULL) != STATUS_OK) return STATUS_OK;
+    unsigned long long have = s->log.tree.size, want = c.size;
+    if (want > have)
+        return err_set(
+            e, STATUS_CORRUPT,
+            "%s: the log has %llu records, but its own signature in %s/checkpoint covers %llu: an older copy was put"
+            " in its place; restore the newest one, or, if a person decided so, remove that checkpoint file",
+            s->audit_path, have, s->dir, want);
+    bool loaded = audit_tree_load(&then, c.size, &source);
+    if (loaded) audit_tree_root(&then, &root);
+    if (!loaded || !audit_hash_equal(&root, &c.root))
+        return err_set(e, STATUS_CORRUPT,
+                       "%s: the log does not continue the one that was signed in %s/checkpoint: restore that one",
+                       s->audit_path, s->dir);
+    s->published = c.size;
+    return STATUS_OK;
 }
 
 static struct store *new_store(void)
@@ -107,6 +132,7 @@ void store_close(struct store *s)
     OBJ_VALID(s, STORE_MAGIC);
     store_worker_stop(s);
     store_metrics_close(s->metrics);
+    if (s->reader && s->state != STORE_FATAL) store_publish(s, true);   /* with a reader the opening was complete */
     if (s->dir[0]) store_sql_close(&s->reader);
     /* After a failed sync a second one may seem to succeed; so nothing more is written. */
     if (s->log_open && s->state == STORE_FATAL) sqlite3_db_config(s->log.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

@@ -1,7 +1,8 @@
 /* What trimtab remembers, behind one interface. Two SQLite files in one folder, so that bulk inserts never delay an
  * intent: audit.db    the append-only log with its Merkle tree and signed checkpoints; WAL, every commit synced
  *   metrics.db  signals, baseline state, policy revisions, and lists of incidents and actions derived from the log
- * beside them  lock (one daemon per folder), audit.key (secret, 0600), audit.pub (what others verify with) and reserve.
+ * beside them  lock (one daemon per folder), audit.key (secret, 0600), audit.pub (what others verify with), checkpoint
+ * (the newest one, at most a second old, for copying elsewhere; an older audit.db beside it is refused), reserve
  *
  * Threads: store_open starts one thread per file unless told otherwise. Every function here is for the thread that
  * opened the store (the shell's loop thread); none of them but open, close, *_now and verify waits for a disk write. */
@@ -121,5 +122,10 @@ enum status store_verify(struct store *s, struct store_report *ret, struct err *
 /* The same for a file, also a copy without its folder. key NULL: the one that the file names. */
 enum status store_verify_file(const char *path, const struct audit_verifier *key, struct store_report *ret,
                               struct err *e);
+/* And besides that it continues a signed checkpoint kept elsewhere (a note, from a backup, a message, another machine):
+ * finds a log that was cut or rewritten together with all its signatures. INVALID, DENIED: not a checkpoint of this
+ * key. */
+enum status store_verify_against(const char *path, const struct audit_verifier *key, const char *note, size_t len,
+                                 struct store_report *ret, struct err *e);
 
 #endif

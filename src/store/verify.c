@@ -278,17 +278,53 @@ static enum status open_copy(sqlite3 **ret, const char *path, struct err *e)
     return rc;
 }
 
-enum status store_verify_file(const char *path, const struct audit_verifier *key, struct store_report *ret,
-                              struct err *e)
+/* The log is good in itself; is it also the one that was signed then? */
+static void compare(sqlite3 *db, const struct audit_checkpoint *known, struct store_report *ret)
+{
+    struct audit_tree then;
+    struct audit_hash root;
+    struct audit_source source = store_hash_source(db);
+    struct walk w = {.report = ret};
+    unsigned long long have = ret->newest.size, want = known->size;
+    if (!ret->good) return;
+    if (want > have) {
+        ret->good = bad(&w, have, "record %llu: missing; the log was cut: the checkpoint given covers %llu records",
+                        have, want);
+        return;
+    }
+    bool loaded = audit_tree_load(&then, known->size, &source);
+    if (loaded) audit_tree_root(&then, &root);
+    if (!loaded || !audit_hash_equal(&root, &known->root))
+        ret->good = bad(&w, UINT64_MAX,
+                        "the log was written anew: its first %llu records are not those of the checkpoint given", want);
+}
+
+static enum status verify_path(const char *path, const struct audit_verifier *key, const char *note, size_t len,
+                               struct store_report *ret, struct err *e)
 {
     sqlite3 *db = NULL;
     struct audit_verifier own;
+    struct audit_checkpoint known;
     enum status rc = open_copy(&db, path, e);
     if (rc == STATUS_OK) rc = store_sql_check_schema(db, &store_schema_audit, e);
     if (rc == STATUS_OK) rc = check_tables(db, path, e);
     if (rc == STATUS_OK && !key) rc = key_of_file(db, &own, e);
+    if (rc == STATUS_OK && note) rc = audit_checkpoint_open(&known, note, len, key ? key : &own, e);
     if (rc == STATUS_OK) rc = verify(db, key ? key : &own, ret, e);
     if (rc == STATUS_OK) ret->own_key = !key;
+    if (rc == STATUS_OK && note) compare(db, &known, ret);
     store_sql_close(&db);
     return rc;
+}
+
+enum status store_verify_file(const char *path, const struct audit_verifier *key, struct store_report *ret,
+                              struct err *e)
+{
+    return verify_path(path, key, NULL, 0, ret, e);
+}
+
+enum status store_verify_against(const char *path, const struct audit_verifier *key, const char *note, size_t len,
+                                 struct store_report *ret, struct err *e)
+{
+    return verify_path(path, key, note, len, ret, e);
 }

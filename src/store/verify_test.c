@@ -384,6 +384,37 @@ static void test_cut_file(void **state)
     b->len = whole;
 }
 
+/* Cut, or rewritten, by somebody who has the key: within the file all is well, a checkpoint kept elsewhere tells. */
+static void test_against_a_checkpoint(void **state)
+{
+    struct bench *b = *state;
+    struct audit_signer owner;
+    struct buf now = BUF_INIT, other = BUF_INIT;
+    struct store_report r;
+    struct audit_hash zero = {{0}};
+    assert_int_equal(audit_signer_make(&owner, STORE_ORIGIN, seed, NULL), STATUS_OK);
+    assert_int_equal(audit_checkpoint_sign(&now, RECORDS, &b->newest.root, &owner, NULL), STATUS_OK);
+    assert_int_equal(audit_checkpoint_sign(&other, 5, &zero, &owner, NULL), STATUS_OK);
+    assert_int_equal(store_verify_against(b->path, &b->key, now.data, now.len, &r, NULL), STATUS_OK);
+    assert_true(r.good);
+    assert_int_equal(store_verify_against(b->path, &b->key, other.data, other.len, &r, NULL), STATUS_OK);
+    assert_false(r.good);
+    assert_int_equal(r.bad_seq, UINT64_MAX);
+    assert_non_null(strstr(r.why, "written anew: its first 5 records"));
+    assert_int_equal(store_verify_against(b->path, &b->key, "x", 1, &r, NULL), STATUS_INVALID);
+    /* An honest log of three records, once. */
+    change(b, "DELETE FROM records WHERE seq >= 3; DELETE FROM hashes WHERE slot >= 4; DELETE FROM checkpoint WHERE "
+              "size > 3");
+    r = report_of(b, &b->key);
+    assert_true(r.good);
+    assert_int_equal(store_verify_against(b->path, &b->key, now.data, now.len, &r, NULL), STATUS_OK);
+    assert_false(r.good);
+    assert_int_equal(r.bad_seq, 3);
+    assert_non_null(strstr(r.why, "the checkpoint given covers 7 records"));
+    buf_free(&now);
+    buf_free(&other);
+}
+
 /* A file made to keep the verifier busy for ever. */
 static void test_trap(void **state)
 {
@@ -412,12 +443,25 @@ int main(void)
 {
 #define ON_BENCH(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        ON_BENCH(test_good),              ON_BENCH(test_public_key_file),       ON_BENCH(test_every_record_byte),
-        ON_BENCH(test_every_leaf_byte),   ON_BENCH(test_every_node_byte),       ON_BENCH(test_every_checkpoint_byte),
-        ON_BENCH(test_dropped),           ON_BENCH(test_closed_gap),            ON_BENCH(test_swapped),
-        ON_BENCH(test_truncated),         ON_BENCH(test_added),                 ON_BENCH(test_index_columns),
-        ON_BENCH(test_recomputed_without_the_key), ON_BENCH(test_signed_again), ON_BENCH(test_bytes_of_the_file),
-        ON_BENCH(test_cut_file),          ON_BENCH(test_trap), ON_BENCH(test_no_file),
+        ON_BENCH(test_good),
+        ON_BENCH(test_public_key_file),
+        ON_BENCH(test_every_record_byte),
+        ON_BENCH(test_every_leaf_byte),
+        ON_BENCH(test_every_node_byte),
+        ON_BENCH(test_every_checkpoint_byte),
+        ON_BENCH(test_dropped),
+        ON_BENCH(test_closed_gap),
+        ON_BENCH(test_swapped),
+        ON_BENCH(test_truncated),
+        ON_BENCH(test_added),
+        ON_BENCH(test_index_columns),
+        ON_BENCH(test_recomputed_without_the_key),
+        ON_BENCH(test_signed_again),
+        ON_BENCH(test_bytes_of_the_file),
+        ON_BENCH(test_cut_file),
+        ON_BENCH(test_against_a_checkpoint),
+        ON_BENCH(test_trap),
+        ON_BENCH(test_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,7 +125,25 @@ void store_run(struct store *s, struct store_request *list)
     pthread_mutex_unlock(&s->log_lock);
 }
 
-/* What nobody asked for: folding the write-ahead file back, coming back after a failure, taking the reserve again. */
+/* A checkpoint that cannot be published is told by nobody missing it: audit.db holds the same. */
+void store_publish(struct store *s, bool now)
+{
+    struct timespec t;
+    struct buf note = BUF_INIT;
+    struct audit_checkpoint c;
+    if (!s->dir[0] || !s->log_open || s->published == s->log.tree.size) return;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (!now && t.tv_sec - s->published_at < 1) return;
+    if (store_log_newest(s->log.db, &s->signer.verifier, &c, &note, NULL) == STATUS_OK
+        && store_checkpoint_publish(s->dir, &note, NULL) == STATUS_OK) {
+        s->published = c.size;
+        s->published_at = t.tv_sec;
+    }
+    buf_free(&note);
+}
+
+/* What nobody asked for: folding the write-ahead file back, coming back after a failure, taking the reserve
+ * again, publishing the checkpoint. */
 static void upkeep(struct store *s)
 {
     struct err e = {0};
@@ -134,6 +152,7 @@ static void upkeep(struct store *s)
     if (state == STORE_FAILED && reopen(s, &e) == STATUS_OK) set_good(s);
     else if (state == STORE_RESERVE) set_good(s);
     if (s->log_open && state != STORE_FATAL && !store_log_tidy(&s->log, &e)) set_state(s, STORE_FATAL, e.text);
+    if (state != STORE_FATAL) store_publish(s, false);
     pthread_mutex_unlock(&s->log_lock);
 }
 
