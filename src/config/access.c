@@ -46,14 +46,15 @@ static void take_headers(struct config_work *w, const struct config_value *v, st
         if (name == 0 || at->text[name] != ':' || strpbrk(at->text, "\r\n"))
             config_wrong(w->d, at, "\"Content-Type: application/json\"", "a header is `Name: value` in one line");
         else if (is_secret_header(at->text))
-            config_wrong(w->d, at, "put the token into a file of mode 0600 and write `secret_file: /path/of/it`",
-                         "a secret in the configuration");
+            config_report_secret(w->d, at->source, at->offset, 1, at->offset,
+                                 "put the token into a file of mode 0600 and write `secret_file: /path/of/it`",
+                                 "a secret in the configuration");
         check_template(w, at);
         a->headers[a->header_count++] = config_copy(w, at->text);
     }
 }
 
-static void take_http(struct config_work *w, const struct config_http *raw, bool write, struct access_def *a)
+static void fill_http(struct config_work *w, const struct config_http *raw, bool write, struct access_def *a)
 {
     a->kind = ACCESS_HTTP;
     a->url = config_copy(w, raw->url.text);
@@ -71,6 +72,25 @@ static void take_http(struct config_work *w, const struct config_http *raw, bool
     if (raw->per_instance.is_set && a->per_instance && a->url && !strstr(a->url, "{instance}"))
         config_wrong(w->d, raw->per_instance.at, "put {instance} where the host stands",
                      "once for each instance, but the address is the same for all");
+}
+
+static bool take_http(struct config_work *w, const struct config_value *v, bool write, struct access_def *a)
+{
+    struct config_http raw;
+    if (!config_read_block(w->d, CONFIG_BLOCK_HTTP, v->at, v->inherited, &raw)) return false;
+    fill_http(w, &raw, write, a);
+    return raw.url.is_set;
+}
+
+static bool take_file(struct config_work *w, const struct config_value *v, struct access_def *a)
+{
+    struct config_file raw;
+    if (!config_read_block(w->d, CONFIG_BLOCK_FILE, v->at, v->inherited, &raw)) return false;
+    a->kind = ACCESS_FILE;
+    a->path = config_copy(w, raw.path.text);
+    a->pointer = raw.pointer.is_set ? config_copy(w, raw.pointer.text) : "";
+    a->timeout = SPAN_S(5);
+    return raw.path.is_set;
 }
 
 static bool mentions(const struct access_def *a, const char *placeholder)
@@ -99,23 +119,10 @@ static bool take_access(struct config_work *w, const struct config_value *v, boo
 {
     struct config_access raw;
     if (!config_read_block(w->d, CONFIG_BLOCK_ACCESS, v->at, v->inherited, &raw)) return false;
-    if (!raw.http.at == !raw.file.at) {
-        config_wrong(w->d, v->at, NULL, "write either `http` or `file`");
-        return false;
-    }
-    if (raw.http.is_set) {
-        struct config_http http;
-        if (!config_read_block(w->d, CONFIG_BLOCK_HTTP, raw.http.at, raw.http.inherited, &http)) return false;
-        take_http(w, &http, write, a);
-        return http.url.is_set;
-    }
-    struct config_file file;
-    if (!raw.file.is_set || !config_read_block(w->d, CONFIG_BLOCK_FILE, raw.file.at, raw.file.inherited, &file)) return false;
-    a->kind = ACCESS_FILE;
-    a->path = config_copy(w, file.path.text);
-    a->pointer = file.pointer.is_set ? config_copy(w, file.pointer.text) : "";
-    a->timeout = SPAN_S(5);
-    return file.path.is_set;
+    if (!raw.http.at == !raw.file.at) config_wrong(w->d, v->at, NULL, "write either `http` or `file`");
+    bool file = raw.file.is_set && take_file(w, &raw.file, a);
+    bool http = raw.http.is_set && take_http(w, &raw.http, write, a);
+    return file || http;
 }
 
 void config_build_access(struct config_work *w, const struct config_knob *raw, const struct config_node *node, struct knob_def *k)

@@ -16,8 +16,11 @@ struct config_build {
     const struct config_node *shipped;   /* root of the default playbook, parsed on first use */
     const char **known;              /* names of signals that the default playbook speaks of */
     size_t known_count;
+    struct config_query *queries;    /* CONFIG_QUERIES slots: what a profile's query became, for all its services */
     bool no_memory;
 };
+#define CONFIG_QUERIES 2048
+struct config_query { const struct config_node *at; const struct pq *query; };
 
 /* One service while it is built. */
 struct config_work {
@@ -31,7 +34,8 @@ struct config_work {
     bool knob_wrong[POLICY_KNOBS_MAX];
     const struct config_node *knob_nodes[POLICY_KNOBS_MAX];
     struct config_knob knobs[POLICY_KNOBS_MAX];
-    const struct config_node *signal_nodes[POLICY_SIGNALS_MAX];
+    const struct config_node *signal_nodes[POLICY_SIGNALS_MAX];   /* names */
+    const struct config_node *signal_blocks[POLICY_SIGNALS_MAX];
     bool cut;                        /* the file ends in the middle: what is missing is not known */
     unsigned rows_dropped, symptoms_dropped;
 };
@@ -72,7 +76,10 @@ bool config_rule_lacks(const struct config_work *w, const char *text, size_t len
 bool config_rule_names_wrong(const struct config_work *w, const char *text, size_t len);
 /* Calls `see` for each word of the rule that may be a signal or knob; stops and returns true when it does. */
 bool config_rule_words(const char *text, size_t len, bool (*see)(void *ctx, const char *word, size_t len, size_t at), void *ctx);
-/* symptom.c, cause.c, shipped.c */
+/* finer.c: a signal one step of whose resolution alone would make the rule true, NO_INDEX: none; and the refusal of it. */
+uint16_t config_finer(struct config_work *w, const struct expr *rule);
+void config_check_finer(struct config_work *w, const struct config_node *at, const struct expr *rule);
+/* symptom.c, cause.c, try.c, shipped.c */
 void config_build_symptoms(struct config_work *w);
 void config_build_causes(struct config_work *w);
 bool config_build_tries(struct config_work *w, const struct config_cause *raw, bool shipped, struct cause_def *c);

@@ -145,6 +145,12 @@ static uint16_t take_share(struct config_work *w, const struct row *r)
     return found;
 }
 
+static uint32_t row_count(const struct config_node *list)
+{
+    if (!list || list->kind != CONFIG_LIST) return 0;
+    return list->n <= POLICY_CAUSES_MAX ? list->n : POLICY_CAUSES_MAX + 1;
+}
+
 static void build_row(struct config_work *w, const struct config_node *node, bool shipped)
 {
     struct row r = {.shipped = shipped};
@@ -158,7 +164,12 @@ static void build_row(struct config_work *w, const struct config_node *node, boo
     if (r.raw.rank.is_set) c.rank = r.raw.rank.word;
     if (measured && (ok || !shipped)) c.when = config_rule(w, &r.raw.when);
     if (!config_build_tries(w, &r.raw, shipped, &c) || !c.when || !ok) return;
+    if (shipped && config_finer(w, c.when) != NO_INDEX) {
+        w->rows_dropped++;
+        return;
+    }
     check_reach(w, &r, &c);
+    config_check_finer(w, r.raw.when.at, c.when);
     c.name = config_copy(w, r.raw.cause.text);
     if (!c.name || !take_id(w, &r, &c)) return;
     if (s->cause_count == POLICY_CAUSES_MAX) {
@@ -170,8 +181,7 @@ static void build_row(struct config_work *w, const struct config_node *node, boo
 
 static void build_rows(struct config_work *w, const struct config_node *list, bool shipped)
 {
-    if (!list || list->kind != CONFIG_LIST) return;
-    for (uint32_t i = 0; i < list->n && i <= POLICY_CAUSES_MAX; i++) build_row(w, list->items[i], shipped);
+    for (uint32_t i = 0; i < row_count(list); i++) build_row(w, list->items[i], shipped);
 }
 
 static void note_dropped(struct config_work *w)
@@ -180,8 +190,8 @@ static void note_dropped(struct config_work *w)
     if (!at || w->rows_dropped + w->symptoms_dropped == 0) return;
     config_report(
         w->d, CONFIG_NOTE, at->source, at->offset, at->length, NULL,
-        "%s: %u symptoms and %u rows of the shipped playbook drop out, because their signals are not configured",
-        w->s->name, w->symptoms_dropped, w->rows_dropped);
+        "%u symptoms and %u rows of the shipped playbook drop out: their signals are not configured, or too coarse",
+        w->symptoms_dropped, w->rows_dropped);
 }
 
 /* A symptom of the request layer that no row explains can only be handed to a person. */
@@ -192,7 +202,7 @@ static void check_explained(struct config_work *w)
         bool found = !s->symptoms[i].request_layer;
         for (uint16_t k = 0; k < s->cause_count && !found; k++)
             found = s->causes[k].symptom == i || s->causes[k].symptom == NO_INDEX;
-        const struct config_node *at = config_tree_get(w->raw.symptoms.at, s->symptoms[i].name);
+        const struct config_node *at = config_tree_key(w->raw.symptoms.at, s->symptoms[i].name);
         if (!found && at)
             config_warn(w->d, at, "leave `symptom` out of the rows that hold for all symptoms",
                         "no row of the playbook explains symptom '%s'", s->symptoms[i].name);
@@ -201,11 +211,17 @@ static void check_explained(struct config_work *w)
 
 void config_build_causes(struct config_work *w)
 {
-    w->s->causes = config_alloc(w, POLICY_CAUSES_MAX, sizeof *w->s->causes);
+    const struct config_node *own = w->raw.playbook.is_set ? w->raw.playbook.at : NULL;
+    const struct config_node *profile = w->raw.playbook.inherited;
+    const struct config_node *shipped = config_includes_default(w) ? config_tree_get(config_shipped(w->b), "playbook") : NULL;
+    uint32_t most = row_count(own) + row_count(profile) + row_count(shipped);
+    if (most > POLICY_CAUSES_MAX) most = POLICY_CAUSES_MAX;
+    w->s->causes = config_alloc(w, most, sizeof *w->s->causes);
     if (!w->s->causes) return;
-    if (w->raw.playbook.is_set) build_rows(w, w->raw.playbook.at, false);
-    build_rows(w, w->raw.playbook.inherited, false);
-    if (config_includes_default(w)) build_rows(w, config_tree_get(config_shipped(w->b), "playbook"), true);
+    size_t before = w->d->errors;
+    build_rows(w, own, false);
+    build_rows(w, profile, false);
+    build_rows(w, shipped, true);
     note_dropped(w);
-    check_explained(w);
+    if (w->d->errors == before && !w->cut) check_explained(w);
 }

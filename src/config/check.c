@@ -112,7 +112,7 @@ const char *config_check_url(const char *text, size_t len)
         if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f) return "holds a blank or a control character";
     size_t host = strcspn(text + scheme, "/?#");
     if (host == 0) return "has no host";
-    if (memchr(text + scheme, '@', host)) return "holds a user or password";
+    if (memchr(text + scheme, '@', host)) return "holds a secret: a user or password";
     if (config_secret_query(text)) return "holds a secret";
     return NULL;
 }

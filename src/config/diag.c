@@ -114,6 +114,7 @@ void config_report(struct config_diagnostics *d, enum config_severity severity, 
         count(d, severity);
         return;
     }
+    if (source->cut_line && config_source_pos(source, offset).line == source->cut_line) return;
     if (!is_new(d, source, offset, text)) return;
     count(d, severity);
     if (d->n >= CONFIG_DIAGNOSTICS_MAX) return;
@@ -128,6 +129,14 @@ void config_report(struct config_diagnostics *d, enum config_severity severity, 
         .text = kept ? kept : "out of memory",
         .hint = advice ? advice : "",
     };
+}
+
+void config_report_secret(struct config_diagnostics *d, const struct config_source *source, size_t offset, size_t length,
+                          size_t secret, const char *hint, const char *text)
+{
+    size_t before = d->n;
+    config_report(d, CONFIG_ERROR, source, offset, length, hint, "%s", text);
+    if (d->n > before) d->items[before].secret = secret;
 }
 
 static int by_place(const void *left, const void *right)
@@ -187,11 +196,13 @@ static void print_line(struct buf *out, const struct config_diagnostic *d)
     size_t at = d->offset < to ? d->offset : to;
     size_t end = d->offset + d->length < to ? d->offset + d->length : to;
     buf_printf(out, "%5u | ", d->pos.line);
-    add_shown(out, s->bytes + from, to - from);
+    bool hide = d->secret > from && d->secret < to;
+    add_shown(out, s->bytes + from, (hide ? d->secret : to) - from);
+    if (hide) buf_puts(out, "********");
     buf_puts(out, "\n      | ");
     spaces(out, utf8_columns(s->bytes + from, at - from), ' ');
     buf_putc(out, '^');
-    unsigned wide = end > at ? utf8_columns(s->bytes + at, end - at) : 1;
+    unsigned wide = hide && at == d->secret ? 8 : end > at ? utf8_columns(s->bytes + at, end - at) : 1;
     spaces(out, wide > 1 ? wide - 1 : 0, '~');
     buf_putc(out, '\n');
 }

@@ -20,6 +20,7 @@ struct config_source {
     const size_t *lines;             /* offset of the first byte of each line */
     size_t line_count;
     bool cut;                        /* not YAML from some place on: what stands behind it is not known */
+    unsigned cut_line;               /* and nothing more is said about this line; 0: none */
 };
 
 enum config_severity { CONFIG_ERROR, CONFIG_WARNING, CONFIG_NOTE };
@@ -31,6 +32,7 @@ struct config_diagnostic {
     size_t offset, length;           /* bytes to underline */
     const char *text;                /* "unknown key 'signls'" */
     const char *hint;                /* "did you mean 'signals'?"; "" none */
+    size_t secret;                   /* the line is shown only up to this offset; 0: whole */
 };
 
 struct config_diagnostics {
@@ -51,6 +53,9 @@ struct text_pos config_source_pos(const struct config_source *s, size_t offset);
 /* hint may be NULL. Reports beyond CONFIG_DIAGNOSTICS_MAX are only counted. */
 void config_report(struct config_diagnostics *d, enum config_severity severity, const struct config_source *source,
                    size_t offset, size_t length, const char *hint, const char *fmt, ...) PRINTF_LIKE(7, 8);
+/* An error about a secret: what stands from `secret` on in the line is not shown. */
+void config_report_secret(struct config_diagnostics *d, const struct config_source *source, size_t offset, size_t length,
+                          size_t secret, const char *hint, const char *text);
 /* Room for more? Callers spare themselves the search for a hint when nobody will read it. */
 bool config_diagnostics_full(const struct config_diagnostics *d);
 

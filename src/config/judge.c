@@ -52,7 +52,7 @@ static void check_latency(struct config_work *w, const struct config_judge *raw)
 {
     const struct service_def *s = w->s;
     if (s->judge.latency != NO_INDEX || w->cut || raw->latency.at || s->signal_count == 0) return;
-    const struct config_node *at = w->raw.judge.at ? w->raw.judge.at : w->node;
+    const struct config_node *key = config_tree_key(w->node, "judge"), *at = key ? key : w->node;
     if (wants_to_act(s))
         config_wrong(w->d, at, "judge: {latency: NAME}, a signal of dimension time",
                      "no latency to judge changes by: only mode alert is possible");
@@ -66,7 +66,8 @@ static void build_objective(struct config_work *w, const struct config_judge *ra
     struct service_def *s = w->s;
     if (!raw->objective.is_set) return;
     if (s->judge.latency == NO_INDEX) {
-        if (!raw->latency.at) config_wrong(w->d, raw->objective.at, NULL, "an objective without judge.latency");
+        if (!raw->latency.at && !wants_to_act(s))
+            config_wrong(w->d, raw->objective.at, NULL, "an objective without judge.latency");
         return;
     }
     if (!raw->objective.has_unit) {

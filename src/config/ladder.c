@@ -18,6 +18,11 @@ bool config_in_unit(struct config_work *w, const struct config_value *v, const c
         *ret = v->number;
         return true;
     }
+    if (unit == UNIT_ONE && unit_dimension(v->unit) != DIM_NUMBER) {
+        config_wrong(w->d, v->at, "write its `unit`, or leave this unit out",
+                     "wrong unit: %s is in '%s', but it has no unit here", what, unit_name(v->unit));
+        return false;
+    }
     if (unit_dimension(v->unit) != unit_dimension(unit)) {
         config_wrong(w->d, v->at, NULL, "wrong unit: %s is in '%s' (%s), not in '%s'", what, unit_name(unit),
                      dimension_name(unit_dimension(unit)), unit_name(v->unit));
@@ -41,8 +46,8 @@ static bool take(struct config_work *w, const struct config_value *v, const char
 
 static bool take_bounds(struct config_work *w, const struct config_knob *raw, struct knob_def *k)
 {
-    bool ok = take(w, &raw->min, "min", k, &k->min);
-    ok = take(w, &raw->max, "max", k, &k->max) && ok;
+    bool ok = raw->min.is_set && take(w, &raw->min, "min", k, &k->min);
+    ok = raw->max.is_set && take(w, &raw->max, "max", k, &k->max) && ok;
     if (!config_in_unit(w, &raw->min_step, "min_step", k->unit, &k->min_step)) k->min_step = 0;
     if (!ok || k->min < k->max) return ok;
     config_wrong(w->d, raw->max.at, NULL, "max '%.40s' is not above min '%.40s'", raw->max.at->text, raw->min.at->text);
@@ -158,9 +163,8 @@ static void check_rungs(struct config_work *w, const struct config_node *at, con
 
 bool config_build_ladder(struct config_work *w, const struct config_knob *raw, struct knob_def *k)
 {
-    if (!raw->min.is_set || !raw->max.is_set || !raw->ladder.is_set || raw->unit.is_wrong) return false;
+    if (raw->unit.is_wrong || !take_bounds(w, raw, k) || !raw->ladder.is_set) return false;
     const struct config_node *at = raw->ladder.at;
-    if (!take_bounds(w, raw, k)) return false;
     if (!(at->kind == CONFIG_LIST ? take_list(w, at, k) : take_formula(w, at, k))) return false;
     check_rungs(w, at, raw, k);
     return true;

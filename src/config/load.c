@@ -131,19 +131,30 @@ static void build_services(struct config_build *b, const struct config_value *v)
     check_names(b, v->at);
 }
 
-/* A profile that nobody uses is still read, so that its faults show. */
-static void check_profiles(struct config_build *b, const struct config_value *v)
+static bool is_used(const struct config_value *services, const char *profile)
 {
-    if (!v->is_set) return;
-    b->profiles = v->at;
-    for (uint32_t i = 0; i < v->at->n; i++) {
-        const struct config_pair *pair = &v->at->pairs[i];
+    for (uint32_t i = 0; services->is_set && i < services->at->n; i++) {
+        const struct config_node *name = config_tree_get(services->at->items[i], "profile");
+        if (name && name->kind == CONFIG_SCALAR && strcmp(name->text, profile) == 0) return true;
+    }
+    return false;
+}
+
+static void check_profiles(struct config_build *b, const struct config_root *root)
+{
+    if (!root->profiles.is_set) return;
+    b->profiles = root->profiles.at;
+    for (uint32_t i = 0; i < b->profiles->n; i++) {
+        const struct config_pair *pair = &b->profiles->pairs[i];
         struct config_service raw;
         if (!text_is_name(pair->key->text, POLICY_NAME_MAX))
-            config_wrong(b->d, pair->key, NULL, "'%.60s' is not a name", pair->key->text);
-        config_read_block(b->d, CONFIG_BLOCK_SERVICE, pair->value, NULL, &raw);
+            config_wrong(b->d, pair->key, NULL, "'%.60s' cannot be the name of a profile", pair->key->text);
+        if (!config_read_block(b->d, CONFIG_BLOCK_SERVICE, pair->value, NULL, &raw)) continue;
         if (raw.name.at) config_wrong(b->d, raw.name.at, NULL, "a profile has no `name`: the services that use it have");
         if (raw.profile.at) config_wrong(b->d, raw.profile.at, NULL, "a profile cannot take from another profile");
+        if (!is_used(&root->services, pair->key->text))
+            config_warn(b->d, pair->key, "remove it, or write `profile: NAME` in a service",
+                        "no service uses profile '%.60s': its rules are not checked", pair->key->text);
     }
 }
 
@@ -159,7 +170,7 @@ static void build_root(struct config_build *b, const struct config_node *root)
     p->origin = keep(b, raw.origin.text);
     build_fleet(b, &raw.fleet);
     build_notify(b, &raw.notify);
-    check_profiles(b, &raw.profiles);
+    check_profiles(b, &raw);
     build_services(b, &raw.services);
 }
 

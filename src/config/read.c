@@ -37,7 +37,10 @@ static void unknown_key(struct config_diagnostics *d, const struct config_block 
         return;
     }
     if (config_secret_word(key->text)) {
-        config_wrong(d, key, secret_hint(hint, sizeof hint, b), "'%.60s' would be a secret in the configuration", key->text);
+        char text[120];
+        snprintf(text, sizeof text, "'%.60s' would be a secret in the configuration", key->text);
+        config_report_secret(d, key->source, key->offset, key->length, key->offset + key->length + 1,
+                             secret_hint(hint, sizeof hint, b), text);
         return;
     }
     const char *words[64];
@@ -118,7 +121,9 @@ static bool read_item(struct config_diagnostics *d, const struct config_key *key
     one.type = key->type == CONFIG_NAMES_TYPE ? CONFIG_NAME_TYPE : CONFIG_TEXT_TYPE;
     struct config_value unused = {0};
     if (item->kind != CONFIG_SCALAR) {
-        if (item->kind != CONFIG_BROKEN) config_wrong(d, item, NULL, "each item of '%s' must be a text", key->name);
+        const char *hint =
+            config_tree_get(item, "advise") ? "put it into quotes: \"advise: ...\"" : "a text with ': ' needs quotes";
+        if (item->kind != CONFIG_BROKEN) config_wrong(d, item, hint, "each item of '%s' must be a text", key->name);
         return false;
     }
     if (!config_read_scalar(d, &one, item, item->text, item->len, &unused)) return false;

@@ -31,7 +31,9 @@ static bool in_range(const struct scalar *s, double v, const char *unit, double 
     num_print(low, k->least * factor);
     num_print(high, k->most * factor);
     if (s->node)
-        config_wrong(s->d, s->node, NULL, "%s must be %s%s to %s%s, not '%.80s'", k->name, low, unit, high, unit, s->text);
+        config_wrong(s->d, s->node, NULL, "%s must be %s%s%s%s%s, not '%.80s'", k->name, low, unit,
+                     k->least < k->most ? " to " : "", k->least < k->most ? high : "", k->least < k->most ? unit : "",
+                     s->text);
     return false;
 }
 
@@ -134,7 +136,13 @@ static bool read_url(const struct scalar *s, struct config_value *ret)
 {
     const char *what = config_check_url(s->text, s->len);
     if (!what) return read_text(s, ret);
-    return wrong(s, what, "http://host:port/path; secrets go into a file");
+    if (s->node && strstr(what, "secret")) {
+        config_report_secret(s->d, s->node->source, s->node->offset, 1, s->node->offset,
+                             "put the address into a file, or the token into the key ending in _file",
+                             "a secret in the configuration: this address holds a password or a key");
+        return false;
+    }
+    return wrong(s, what, "write http://host:port/path");
 }
 
 static bool read_place_in_time(const struct scalar *s, struct config_value *ret)

@@ -57,17 +57,34 @@ void config_build_targets(struct config_work *w)
     }
 }
 
+/* The slot of a query by its place in the file: services that share a profile share what it compiles to. NULL: no room. */
+static struct config_query *query_slot(struct config_build *b, const struct config_node *at)
+{
+    if (!b->queries) b->queries = arena_array(&b->trees, CONFIG_QUERIES, sizeof *b->queries);
+    size_t slot = at->offset * 2654435761u % CONFIG_QUERIES;
+    for (int tries = 0; b->queries && tries < 8; tries++, slot = (slot + 1) % CONFIG_QUERIES)
+        if (!b->queries[slot].at || b->queries[slot].at == at) return &b->queries[slot];
+    return NULL;
+}
+
+static const struct pq *compile_query(struct config_work *w, const struct config_node *at)
+{
+    struct pq_error error;
+    struct config_query *slot = query_slot(w->b, at);
+    if (slot && slot->query) return slot->query;
+    const struct pq *query = pq_compile(w->arena, at->text, at->len, &error);
+    if (!query) config_wrong_in(w->d, at, error.offset, error.length, error.hint, "query: %s", error.text);
+    else if (slot) *slot = (struct config_query){at, query};
+    return query;
+}
+
 static void take_query(struct config_work *w, const struct config_signal *raw, struct signal_def *s)
 {
     const struct config_value *v = &raw->query;
-    struct pq_error error;
     if (!v->is_set) return;
     s->query_text = config_copy(w, v->text);
-    s->query = pq_compile(w->arena, v->at->text, v->at->len, &error);
-    if (!s->query) {
-        config_wrong_in(w->d, v->at, error.offset, error.length, error.hint, "query: %s", error.text);
-        return;
-    }
+    s->query = compile_query(w, v->at);
+    if (!s->query) return;
     enum pq_type type = pq_type(s->query);
     if (type != PQ_VECTOR && type != PQ_SCALAR)
         config_wrong(w->d, v->at, "wrap it: rate(...[30s]) or avg_over_time(...[30s])",
@@ -129,7 +146,7 @@ static void check_ranges(struct config_work *w)
     for (uint16_t i = 0; i < s->signal_count; i++) {
         const struct signal_def *g = &s->signals[i];
         if (g->range.us == 0 || longest.us == 0 || g->range.us >= 2 * longest.us) continue;
-        const struct config_node *at = config_tree_get(w->signal_nodes[i], "query");
+        const struct config_node *at = config_tree_get(w->signal_blocks[i], "query");
         struct buf text = BUF_INIT;
         span_print_config(&text, g->range);
         buf_puts(&text, " holds fewer than two scrapes of ");
@@ -148,7 +165,8 @@ void config_build_signals(struct config_work *w)
     if (!w->raw.signals.at && !w->cut) config_wrong(w->d, w->node, NULL, "this service has no `signals`");
     s->signals = config_alloc(w, n, sizeof *s->signals);
     for (uint32_t i = 0; s->signals && i < n; i++) {
-        w->signal_nodes[i] = entries[i].value->kind == CONFIG_MAP ? entries[i].value : entries[i].name;
+        w->signal_nodes[i] = entries[i].name;
+        w->signal_blocks[i] = entries[i].value;
         w->signal_wrong[i] = !build_signal(w, &entries[i], &s->signals[s->signal_count++]);
     }
     struct span least = shortest_interval(s);

@@ -56,6 +56,7 @@ static void fill_symptom(struct config_work *w, const struct config_symptom *raw
     d->severity = d->slo ? 0 : d->request_layer ? 1 : 2;
     d->judge_signal = raw->judge.at ? config_signal(w, &raw->judge) : main_signal(s, &use);
     check_evidence(w, raw->when.at, &use, d->slo);
+    config_check_finer(w, raw->when.at, d->when);
     if (raw->slo.flag && raw->slo.at && !(use.views >> VIEW_OBJECTIVE & 1) && !use.constant)
         config_wrong(w->d, raw->slo.at, "compare a signal with a fixed value: latency_p99 > 80 ms",
                      "an objective must be absolute; this rule compares with the past only");
@@ -95,6 +96,10 @@ static void build_symptom(struct config_work *w, const struct config_entry *e, b
     struct symptom_def d = {.name = config_copy(w, e->name->text), .pos = config_pos(e->name), .judge_signal = NO_INDEX};
     d.when = config_rule(w, &raw.when);
     if (!d.when || !d.name) return;
+    if (shipped && config_finer(w, d.when) != NO_INDEX) {
+        w->symptoms_dropped++;
+        return;
+    }
     fill_symptom(w, &raw, &d);
     w->s->symptoms[w->s->symptom_count++] = d;
 }
@@ -125,7 +130,7 @@ static void add_shipped(struct config_work *w, const struct config_entry *own, u
 static void check_objective(struct config_work *w)
 {
     const struct service_def *s = w->s;
-    if (!(s->judge.objective > 0)) return;
+    if (!(s->judge.objective > 0) || w->cut) return;
     for (uint16_t i = 0; i < s->symptom_count; i++)
         if (s->symptoms[i].slo) return;
     const struct config_node *at = config_tree_get(w->raw.judge.at, "objective");
@@ -137,10 +142,11 @@ void config_build_symptoms(struct config_work *w)
 {
     struct config_entry entries[POLICY_SYMPTOMS_MAX];
     uint32_t n = config_entries(w, &w->raw.symptoms, "symptom", entries, POLICY_SYMPTOMS_MAX);
-    w->s->symptoms = config_alloc(w, POLICY_SYMPTOMS_MAX, sizeof *w->s->symptoms);
+    bool shipped = config_includes_default(w);
+    w->s->symptoms = config_alloc(w, shipped ? POLICY_SYMPTOMS_MAX : n, sizeof *w->s->symptoms);
     if (!w->s->symptoms) return;
     for (uint32_t i = 0; i < n; i++) build_symptom(w, &entries[i], false);
-    if (config_includes_default(w)) add_shipped(w, entries, n);
+    if (shipped) add_shipped(w, entries, n);
     if (n == 0 && w->s->symptom_count == 0 && !w->cut && !w->raw.symptoms.is_wrong)
         config_wrong(w->d, w->node, "write `symptoms`, or `include: [default]` for the shipped ones",
                      "this service has no symptoms: nothing would ever be found");

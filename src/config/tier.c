@@ -16,7 +16,7 @@ static void check_replicas(struct config_work *w, uint16_t i)
                      "replicas are tier 1 only with their own budget, said in the file");
     bool one = k->ladder == LADDER_STEP && k->ladder_by == 1;
     bool quarter = k->ladder == LADDER_FACTOR && k->ladder_by <= 1.25;
-    if (raw->ladder.is_set && ladder->kind == CONFIG_SCALAR && !one && !quarter && !w->knob_wrong[i] && k->ladder_by > 0)
+    if (raw->ladder.is_set && ladder->kind == CONFIG_SCALAR && !one && !quarter && k->ladder_by > 0)
         config_wrong(w->d, ladder, "write +1 or +25%", "replicas move by one, or by a quarter, at a time");
 }
 
@@ -48,7 +48,7 @@ void config_check_tier(struct config_work *w, uint16_t i)
     if (w->knobs[i].tier.is_wrong) return;
     check_low_tier(w, i);
     if (k->class == CLASS_REPLICAS) check_replicas(w, i);
-    if (w->s->class_mode[k->class] == MODE_AUTO && k->tier == 1 && !k->cas && !k->single_writer)
+    if (w->s->class_mode[k->class] == MODE_AUTO && k->tier == 1 && !k->cas && !k->single_writer && !w->knobs[i].cas.is_wrong)
         config_warn(
             w->d, w->knob_nodes[i],
             "write `cas: true` if the target can compare and set, or `single_writer: true` if nobody else writes it",

@@ -21,6 +21,7 @@ struct build {
     struct frame frames[CONFIG_DEPTH_MAX + 1];   /* [0] holds the document's root as a list of one */
     unsigned depth;
     size_t nodes;
+    size_t begin;                                /* behind a byte order mark */
     size_t index, offset;                        /* libyaml counts characters; this pair follows in bytes */
     bool stop;
 };
@@ -33,6 +34,7 @@ static void report(struct build *b, size_t offset, size_t length, const char *hi
 static void stop(struct build *b, size_t offset, const char *hint, const char *text)
 {
     report(b, offset, 1, hint, text);
+    b->source->cut_line = config_source_pos(b->source, offset).line;
     b->source->cut = true;
     b->stop = true;
 }
@@ -40,7 +42,10 @@ static void stop(struct build *b, size_t offset, const char *hint, const char *t
 /* Byte offset of a mark. Marks come in ascending order but for a few, which start again from the beginning. */
 static size_t byte_of(struct build *b, const yaml_mark_t *mark)
 {
-    if (mark->index < b->index) b->index = b->offset = 0;
+    if (mark->index < b->index) {
+        b->index = 0;
+        b->offset = b->begin;
+    }
     while (b->index < mark->index && b->offset < b->source->len) {
         unsigned n = utf8_next(b->source->bytes + b->offset, b->source->len - b->offset, NULL);
         b->offset += n ? n : 1;
@@ -276,7 +281,7 @@ static void on_syntax(struct build *b, const yaml_parser_t *p)
         return;
     }
     bool reader = p->error == YAML_READER_ERROR;
-    size_t at = reader ? p->problem_offset : byte_of(b, &p->problem_mark);
+    size_t at = reader ? b->begin + p->problem_offset : byte_of(b, &p->problem_mark);
     if (at > b->source->len) at = b->source->len;
     char text[200];
     const char *problem = p->problem ? p->problem : "cannot be read";
@@ -293,7 +298,8 @@ static void run(struct build *b)
         return;
     }
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)b->source->bytes, b->source->len);
+    if (b->source->len >= 3 && memcmp(b->source->bytes, "\xef\xbb\xbf", 3) == 0) b->begin = b->offset = 3;
+    yaml_parser_set_input_string(&parser, (const unsigned char *)b->source->bytes + b->begin, b->source->len - b->begin);
     for (bool end = false; !end && !b->stop;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
@@ -321,6 +327,13 @@ const struct config_node *config_tree_parse(struct arena *a, struct config_sourc
     const struct config_node *root = b.frames[0].n ? b.frames[0].nodes[0] : NULL;
     free(b.frames[0].nodes);
     return root;
+}
+
+const struct config_node *config_tree_key(const struct config_node *map, const char *key)
+{
+    for (uint32_t i = 0; map && map->kind == CONFIG_MAP && i < map->n; i++)
+        if (strcmp(map->pairs[i].key->text, key) == 0) return map->pairs[i].key;
+    return NULL;
 }
 
 const struct config_node *config_tree_get(const struct config_node *map, const char *key)

@@ -39,6 +39,8 @@ struct config_pair { const struct config_node *key, *value; };
 const struct config_node *config_tree_parse(struct arena *a, struct config_source *source, struct config_diagnostics *d);
 /* The value of `key`, NULL when absent or `map` is not a map (or NULL). */
 const struct config_node *config_tree_get(const struct config_node *map, const char *key);
+/* The key itself, for its place. */
+const struct config_node *config_tree_key(const struct config_node *map, const char *key);
 /* Source offset of byte `at` of a scalar's text: through quotes, escapes, folding and block indentation. */
 size_t config_tree_place(const struct config_node *scalar, size_t at);
 

@@ -43,16 +43,24 @@ static size_t escape_bytes(const char *text, size_t len)
     return n < len ? n : len;
 }
 
+/* A backslash at the end of a line of a quoted text: the text goes on in the next line. */
+static bool is_joint(const struct config_node *n, const struct walk *w)
+{
+    if (n->style != CONFIG_DOUBLE_QUOTED || w->s[w->at] != '\\' || w->at + 1 >= w->end) return false;
+    return w->s[w->at + 1] == '\n' || w->s[w->at + 1] == '\r';
+}
+
 static size_t place_flow(const struct config_node *n, size_t at)
 {
     struct walk w = {n->source->bytes, n->offset, n->offset + n->length};
     if (n->style != CONFIG_PLAIN) w.at++;
-    for (size_t i = 0; i < at && w.at < w.end;) {
-        if (n->style == CONFIG_DOUBLE_QUOTED && w.s[w.at] == '\\') {
-            bool joined = w.at + 1 < w.end && (w.s[w.at + 1] == '\n' || w.s[w.at + 1] == '\r');
-            w.at += joined ? 1 : escape_length(&w);
-            if (joined) skip_fold(&w);
-            else i += escape_bytes(n->text + i, n->len - i);
+    for (size_t i = 0; w.at < w.end && (i < at || is_joint(n, &w));) {
+        if (is_joint(n, &w)) {
+            w.at++;
+            skip_fold(&w);
+        } else if (n->style == CONFIG_DOUBLE_QUOTED && w.s[w.at] == '\\') {
+            w.at += escape_length(&w);
+            i += escape_bytes(n->text + i, n->len - i);
         } else if (w.s[w.at] == n->text[i]) {
             bool quote = n->style == CONFIG_SINGLE_QUOTED && w.s[w.at] == '\'';
             struct walk ahead = w;
