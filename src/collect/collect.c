@@ -41,7 +41,7 @@ struct collect *collect_new(const struct service_def *s, struct collect_limits l
     c->s = s;
     c->limits = limits;
     c->own_reload = INSTANT_NONE;
-    c->scratch.limit = 64u << 20;
+    c->scratch.limit = SCRATCH_LIMIT;
     c->bytes = sizeof *c;
     if (allocate(c)) return c;
     collect_free(c);

@@ -11,6 +11,7 @@
 #define VERSIONS_MAX 8
 #define VERSION_BYTES 64
 #define STALE_INTERVALS 3
+#define SCRATCH_LIMIT (64u << 20)        /* bytes that one evaluation may use */
 
 /* One stored series of one target. Labels, their strings and `text` are one block. */
 struct series {

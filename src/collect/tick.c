@@ -204,6 +204,9 @@ void collect_tick(struct collect *c, struct instant now, struct wall wall, struc
         }
         out[i] = s->given ? aged(s->last, d, now) : unknown_point(now, WHY_MISSING);
     }
+    /* Ten thousand collectors must not each keep the memory of their largest query. */
+    arena_free(&c->scratch);
+    c->scratch.limit = SCRATCH_LIMIT;
 }
 
 void collect_value(struct collect *c, uint16_t signal, struct point p)

@@ -11,7 +11,7 @@ struct bin {                       /* what a group has gathered */
     double n, extreme;
     struct kahan sum;
     struct mean mean;
-    struct spread spread;
+    double average, squares;       /* running mean and sum of squared distances from it */
     uint32_t first;                /* its first element */
 };
 
@@ -41,7 +41,12 @@ static void gather(struct bin *b, enum aggregation agg, double v)
     case AGG_AVG: pq_mean_add(&b->mean, v); break;
     case AGG_MIN: if (first || v < b->extreme || isnan(b->extreme)) b->extreme = v; break;
     case AGG_MAX: if (first || v > b->extreme || isnan(b->extreme)) b->extreme = v; break;
-    case AGG_STDDEV: case AGG_STDVAR: pq_spread_add(&b->spread, v); break;
+    case AGG_STDDEV: case AGG_STDVAR: {
+        double d = v - b->average;
+        b->average += d / b->n;
+        b->squares += d * (v - b->average);
+        break;
+    }
     default: break;
     }
 }
@@ -53,8 +58,8 @@ static double outcome(const struct bin *b, enum aggregation agg)
     case AGG_AVG: return pq_mean_result(&b->mean);
     case AGG_MIN: case AGG_MAX: return b->extreme;
     case AGG_COUNT: return b->n;
-    case AGG_STDDEV: return sqrt(pq_spread_variance(&b->spread));
-    case AGG_STDVAR: return pq_spread_variance(&b->spread);
+    case AGG_STDDEV: return sqrt(b->squares / b->n);
+    case AGG_STDVAR: return b->squares / b->n;
     default: return 1;
     }
 }

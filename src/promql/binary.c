@@ -138,6 +138,8 @@ static struct pq_labels result_labels(struct eval *ev, const struct pq_node *n, 
 static bool eval_matched(struct eval *ev, const struct pq_node *n, const struct value *a, const struct value *b,
                          struct value *ret)
 {
+    /* An empty side matches nothing, and then duplicates on the other are no fault. */
+    if (a->n == 0 || b->n == 0) return pq_vector_room(ev, 0, ret);
     bool swapped = n->card == GROUP_RIGHT;       /* the many side is walked, the one side looked up */
     const struct value *many = swapped ? b : a, *one = swapped ? a : b;
     struct sides s;
