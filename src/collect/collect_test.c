@@ -187,6 +187,20 @@ static void broken_line_makes_its_own_series_unknown(void **state)
     bed_free(b);
 }
 
+static void broken_series_that_is_gone_taints_nothing(void **state)
+{
+    (void)state;
+    const char *q[] = {"sum(queue)"};
+    struct bed *b = bed_new(1, 1, q);
+    feed(b, 0, 10, "queue{m=\"a\"} 1\nqueue{m=\"b\"} 2\n");
+    assert_near(tick(b, 10).value, 3, 0);
+    feed(b, 0, 20, "queue{m=\"a\"} 1\nqueue{m=\"b\"} oops\n");
+    assert_int_equal(tick(b, 20).why, WHY_BROKEN);     /* 1 would be a partial truth */
+    feed(b, 0, 30, "queue{m=\"a\"} 1\n");
+    assert_near(tick(b, 30).value, 1, 0);
+    bed_free(b);
+}
+
 static void duplicate_series_is_broken(void **state)
 {
     (void)state;
@@ -481,6 +495,7 @@ int main(void)
         cmocka_unit_test(quiet_target_goes_stale_after_three_intervals),
         cmocka_unit_test(two_thirds_of_the_instances_are_enough),
         cmocka_unit_test(broken_line_makes_its_own_series_unknown),
+        cmocka_unit_test(broken_series_that_is_gone_taints_nothing),
         cmocka_unit_test(duplicate_series_is_broken),
         cmocka_unit_test(own_timestamps_count),
         cmocka_unit_test(page_over_a_limit_is_unknown_as_a_whole),

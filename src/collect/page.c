@@ -211,8 +211,11 @@ static void end_missing(struct collect *c, uint16_t target, int64_t t_ms)
 {
     for (uint32_t i = 0; i < c->series_n; i++) {
         struct series *s = &c->series[i];
-        if (!s->labels.items || s->target != target || s->ended) continue;
-        if (s->page != c->page || s->why != WHY_KNOWN) collect_series_end(c, s, t_ms);
+        if (!s->labels.items || s->target != target) continue;
+        /* What is gone is missing, whatever was wrong with it when it was last seen. */
+        bool gone = s->page != c->page;
+        if (gone || s->why != WHY_KNOWN) collect_series_end(c, s, t_ms);
+        if (gone) s->why = WHY_KNOWN;
     }
 }
 
