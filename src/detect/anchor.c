@@ -17,11 +17,11 @@ static int64_t floor_mod(int64_t a, int64_t b)
 static uint32_t week_index(const struct track *t, int64_t no) { return (uint32_t)floor_mod(no, 7 * day(t)); }
 
 /* Values of the slots no, no +- period, ... inside [lo, hi). */
-static uint32_t collect(const struct series *s, int64_t no, int64_t period, int64_t lo, int64_t hi, uint16_t *out,
+static uint32_t collect(const struct series *s, const struct track *t, int64_t no, int64_t period, int64_t lo, int64_t hi, uint16_t *out,
                         uint32_t n, uint32_t cap)
 {
     for (int64_t i = lo + floor_mod(no - lo, period); i < hi && n < cap; i += period) {
-        uint16_t code = slot_get(s, i, false);
+        uint16_t code = slot_get(s, t, i, false);
         if (code) out[n++] = code;
     }
     return n;
@@ -34,8 +34,8 @@ static double anchor_profile(const struct series *s, const struct track *t, int6
 {
     uint16_t x[2 * ANCHOR_DAYS];
     uint32_t n = 0;
-    for (int64_t i = no - 1; i <= no + 1; i++) n = collect(s, i, 7 * day(t), lo, hi, x, n, ANCHOR_DAYS);
-    if (n < 3) n = collect(s, no, day(t), lo, hi, x, 0, 2 * ANCHOR_DAYS);
+    for (int64_t i = no - 1; i <= no + 1; i++) n = collect(s, t, i, 7 * day(t), lo, hi, x, n, ANCHOR_DAYS);
+    if (n < 3) n = collect(s, t, no, day(t), lo, hi, x, 0, 2 * ANCHOR_DAYS);
     *ret_n = n;
     return n ? slot_median(x, n) : NAN;
 }
@@ -68,7 +68,7 @@ static void anchor_level(struct series *s, const struct track *t)
     uint16_t codes[ANCHOR_DAYS * SLOTS_DAY];
     double x[ANCHOR_DAYS * SLOTS_DAY];
     int64_t end = s->anchor_at + ANCHOR_DAYS * day(t);
-    uint32_t n = collect(s, s->anchor_at, 1, s->anchor_at, end < s->slot_now ? end : s->slot_now, codes, 0,
+    uint32_t n = collect(s, t, s->anchor_at, 1, s->anchor_at, end < s->slot_now ? end : s->slot_now, codes, 0,
                          ANCHOR_DAYS * SLOTS_DAY);
     if (n == 0) return;
     for (uint32_t i = 0; i < n; i++) x[i] = slot_value(codes[i]);
@@ -96,7 +96,7 @@ static void drift_now(struct series *s, const struct track *t)
     s->drift = s->drift_day = s->drift_anchor = NAN;
     if (isnan(s->profile) && !s->has_profile) return;
     for (int64_t no = s->slot_now - day(t); no < s->slot_now; no++) {
-        uint16_t code = slot_get(s, no, true), prof = s->prof_day[floor_mod(no, day(t))];
+        uint16_t code = slot_get(s, t, no, true), prof = s->prof_day[floor_mod(no, day(t))];
         if (!code || !prof) continue;
         x[n] = code;
         p[n++] = prof;
@@ -127,7 +127,7 @@ void anchor_closed(struct series *s, const struct track *t)
     s->prof_day[floor_mod(s->slot_now, day(t))] = slot_code(s->profile);
     s->prof_no = s->slot_now;
     bool week = s->slot_now - s->slot_first >= WEEK_DAYS * day(t);
-    s->week_ago = week ? slot_value(slot_get(s, s->slot_now - 7 * day(t), false)) : NAN;
+    s->week_ago = week ? slot_value(slot_get(s, t, s->slot_now - 7 * day(t), false)) : NAN;
 }
 
 static void restart(struct series *s)

@@ -23,6 +23,7 @@ struct detect_csv {
     struct service_def service;
     struct track track;
     struct series series;
+    uint16_t slots[SLOT_RING];
     struct score_hist hist[VIEWS];
     double limit[VIEWS];
     int64_t last, first;
@@ -52,6 +53,8 @@ struct detect_csv *detect_csv_new(const char *name, struct span step)
                                     .interval = {step.us < tick ? step.us : tick}};
     c->service = (struct service_def){.name = name, .signals = &c->signal, .signal_count = 1};
     track_init(&c->track, &c->service, &c->signal, 0.2, tick);
+    c->track.slots = c->slots;
+    c->track.stride = 1;
     c->track.score_warm = 2 * SERIES_WARM;
     series_init(&c->series);
     c->last = c->first = INT64_MIN;

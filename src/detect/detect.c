@@ -11,6 +11,30 @@
 #define QUIET_TICKS 10           /* false for so many ticks: an incident closes */
 #define RELEASE_KEPT_TICKS 60    /* 30 min */
 
+bool detect_memory(uint16_t n, struct series **ret_series, uint16_t **ret_slots)
+{
+    size_t cap = n ? n : 1u;
+    struct series *series = calloc(cap, sizeof *series);
+    uint16_t *slots = calloc(cap * SLOT_RING, sizeof *slots);
+    if (!series || !slots) {
+        free(series);
+        free(slots);
+        return false;
+    }
+    for (uint16_t i = 0; i < n; i++) series_init(&series[i]);
+    *ret_series = series;
+    *ret_slots = slots;
+    return true;
+}
+
+void detect_point_slots(struct detect *d)
+{
+    for (uint16_t i = 0; i < d->n; i++) {
+        d->tracks[i].slots = d->slots + i;
+        d->tracks[i].stride = d->n;
+    }
+}
+
 struct detect *detect_new(const struct service_def *s, double ewma_alpha, struct span tick)
 {
     CHECK(tick.us > 0);
@@ -23,15 +47,12 @@ struct detect *detect_new(const struct service_def *s, double ewma_alpha, struct
     d->tick = tick;
     d->bound = s->timing.freeze_baseline.us > 0 ? s->timing.freeze_baseline : (struct span){FREEZE_BOUND_TICKS * tick.us};
     d->tracks = calloc(d->n ? d->n : 1u, sizeof *d->tracks);
-    d->series = calloc(d->n ? d->n : 1u, sizeof *d->series);
-    if (!d->tracks || !d->series) {
+    if (!d->tracks || !detect_memory(d->n, &d->series, &d->slots)) {
         detect_free(d);
         return NULL;
     }
-    for (uint16_t i = 0; i < d->n; i++) {
-        track_init(&d->tracks[i], s, &s->signals[i], d->alpha, tick.us);
-        series_init(&d->series[i]);
-    }
+    for (uint16_t i = 0; i < d->n; i++) track_init(&d->tracks[i], s, &s->signals[i], d->alpha, tick.us);
+    detect_point_slots(d);
     d->st.last_tick = d->st.last_wall = d->st.onset = d->st.release_at = INT64_MIN;
     return d;
 }
@@ -42,6 +63,7 @@ void detect_free(struct detect *d)
     OBJ_VALID(d, DETECT_MAGIC);
     free(d->tracks);
     free(d->series);
+    free(d->slots);
     d->magic = 0;
     free(d);
 }

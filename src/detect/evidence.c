@@ -41,7 +41,7 @@ static void from_slots(const struct series *s, const struct track *tr, int64_t s
     w->all = (uint32_t)(slots / stride);
     if (s->slot_now == INT64_MIN) return;
     for (int64_t no = s->slot_now - 1; no >= s->slot_now - slots && w->n < WINDOW_MAX; no -= stride) {
-        uint16_t code = slot_get(s, no, true);
+        uint16_t code = slot_get(s, tr, no, true);
         if (!code) continue;
         w->t[w->n] = -(double)(s->slot_now - no) * (double)tr->slot_us / 1e6;
         w->x[w->n++] = slot_value(code);

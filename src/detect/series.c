@@ -44,7 +44,6 @@ void track_init(struct track *t, const struct service_def *s, const struct signa
 
 void series_init(struct series *s)
 {
-    memset(s, 0, sizeof *s);
     s->last_at = s->value_at = s->first_at = s->last_tick = INT64_MIN;
     s->slot_now = s->slot_first = s->anchor_at = s->prof_no = INT64_MIN;
     s->origin_wall = INT64_MIN;

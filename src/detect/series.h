@@ -15,7 +15,7 @@
 #define SPIKE_R 10             /* blocks of "now" and of "before": loop.md "zscore" */
 #define SPIKE_B 60
 #define SPIKE_SKIP 240         /* blocks that excluded intervals may be skipped backwards: 2 h */
-#define SERIES_POINTS 368      /* 1 h of points at 10 s and some to spare */
+#define SERIES_POINTS 192      /* half an hour of points at 10 s and some to spare */
 #define SERIES_BLOCKS 480      /* 4 h of 30 s blocks */
 #define SERIES_WEIGHTS 64      /* request counts of the newest blocks: the widened window of 30 min */
 #define SERIES_WARM 60         /* known ticks until baseline() answers: 30 min */
@@ -49,6 +49,10 @@ struct track {
     double weight;               /* requests of a block = mean n * weight; 0: the sum of n */
     enum bad bad;
     bool is_quantile, request_layer, log_scale;
+    /* Codes of the 60 days: slot no stands at slots[no % SLOT_RING * stride]. The signals of a service share the memory,
+     * slot by slot, so that it is touched only as history grows. */
+    uint16_t *slots;
+    uint32_t stride;
 };
 
 /* How often a score was seen, in steps of a sixteenth of an octave; two generations, so that the past slides. */
@@ -60,7 +64,7 @@ struct score_hist {
 
 enum learn { LEARN_NO, LEARN_SLOWLY, LEARN };   /* clip 1 scale after the 2 h bound, else 6 */
 
-/* Members are ordered by size and the whole is zeroed at birth: no stray bytes in between. */
+/* Members are ordered by size and the memory is zeroed at birth: no stray bytes in between. */
 struct series {
     /* newest point */
     int64_t last_at, value_at, first_at, last_tick;
@@ -101,11 +105,10 @@ struct series {
     float block_mean[SERIES_BLOCKS], block_median[SERIES_BLOCKS];
     uint8_t block_known[SERIES_BLOCKS];
     uint8_t slot_excluded[SLOT_RING / 8];
-    uint16_t slots[SLOT_RING];
 };
 
 void track_init(struct track *t, const struct service_def *s, const struct signal_def *d, double alpha, int64_t tick_us);
-void series_init(struct series *s);
+void series_init(struct series *s);      /* of zeroed memory */
 void series_feed(struct series *s, const struct track *t, struct point p);
 
 struct series_tick {
@@ -142,7 +145,8 @@ double slot_value(uint16_t code);
 double slot_median(const uint16_t *codes, uint32_t n);
 int64_t slot_number(const struct track *t, int64_t wall);
 void slots_tick(struct series *s, const struct track *t, const struct series_tick *k);
-uint16_t slot_get(const struct series *s, int64_t no, bool with_excluded);
+uint16_t slot_get(const struct series *s, const struct track *t, int64_t no, bool with_excluded);
+uint32_t slot_ring_at(int64_t no);
 void slots_mark(struct series *s, const struct track *t, int64_t now, int64_t wall, int64_t from, int64_t to);
 void anchor_closed(struct series *s, const struct track *t);       /* a slot was just closed; slot_now is the new one */
 void anchor_move_to(struct series *s, const struct track *t, double level, bool downward_only);

@@ -99,11 +99,9 @@ static int64_t slots_from(const struct series *s)
     return first < s->slot_first ? s->slot_first : first;
 }
 
-static uint32_t slot_ring_at(int64_t no) { return (uint32_t)((no % SLOT_RING + SLOT_RING) % SLOT_RING); }
-
 static uint32_t filled(uint64_t seen, uint32_t cap) { return seen < cap ? (uint32_t)seen : cap; }
 
-static void save_rings(const struct series *s, struct buf *b)
+static void save_rings(const struct series *s, const struct track *t, struct buf *b)
 {
     uint32_t points = filled(s->points, SERIES_POINTS), blocks = filled(s->blocks, SERIES_BLOCKS);
     for (uint32_t i = 0; i < ACC_MAX; i++) buf_le_double(b, s->acc[i]);
@@ -125,12 +123,13 @@ static void save_rings(const struct series *s, struct buf *b)
     buf_add(b, s->block_known, blocks);
     for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now; no++) {
         uint32_t at = slot_ring_at(no);
-        uint8_t bytes[3] = {(uint8_t)s->slots[at], (uint8_t)(s->slots[at] >> 8), s->slot_excluded[at / 8] >> (at % 8) & 1};
+        uint16_t code = t->slots[(size_t)at * t->stride];
+        uint8_t bytes[3] = {(uint8_t)code, (uint8_t)(code >> 8), s->slot_excluded[at / 8] >> (at % 8) & 1};
         buf_add(b, bytes, sizeof bytes);
     }
 }
 
-static void save_series(const struct series *s, struct buf *b)
+static void save_series(const struct series *s, const struct track *t, struct buf *b)
 {
 #define X(f) buf_le_double(b, s->f);
     F64_FIELDS(X)
@@ -145,10 +144,10 @@ static void save_series(const struct series *s, struct buf *b)
 #define X(f) buf_le8(b, s->f);
     U8_FIELDS(X)
 #undef X
-    save_rings(s, b);
+    save_rings(s, t, b);
 }
 
-static void load_rings(struct series *s, struct reader *r)
+static void load_rings(struct series *s, const struct track *t, struct reader *r)
 {
     uint32_t points = filled(s->points, SERIES_POINTS), blocks = filled(s->blocks, SERIES_BLOCKS);
     for (uint32_t i = 0; i < ACC_MAX; i++) s->acc[i] = read_le_double(r);
@@ -171,7 +170,7 @@ static void load_rings(struct series *s, struct reader *r)
     get_bytes(r, s->block_known, blocks);
     for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now && !r->failed; no++) {
         uint32_t at = slot_ring_at(no);
-        get_u16s(r, &s->slots[at], 1);
+        get_u16s(r, &t->slots[(size_t)at * t->stride], 1);
         if (read_le8(r)) s->slot_excluded[at / 8] |= (uint8_t)(1u << (at % 8));
     }
 }
@@ -222,7 +221,7 @@ static bool load_series(struct series *s, const struct track *t, struct reader *
     U8_FIELDS(X)
 #undef X
     if (r->failed || !series_sane(s, t)) return false;
-    load_rings(s, r);
+    load_rings(s, t, r);
     for (uint32_t i = 1; i < s->b_known; i++)            /* sorted and without NaN, or the search in it goes astray */
         if (!(s->b_sorted[i - 1] <= s->b_sorted[i])) return false;
     for (uint32_t i = 0; i < SLOTS_DAY; i++)
@@ -259,7 +258,7 @@ static void save_body(const struct detect *d, struct buf *b)
     for (uint16_t i = 0; i < d->n; i++) {
         const char *name = d->def->signals[i].name;
         struct buf one = BUF_INIT;
-        save_series(&d->series[i], &one);
+        save_series(&d->series[i], &d->tracks[i], &one);
         buf_le_bytes(b, name, strlen(name));
         buf_le64(b, (uint64_t)d->tracks[i].step_us);
         buf_le_bytes(b, buf_text(&one), one.len);
@@ -331,7 +330,7 @@ static uint16_t find_signal(const struct service_def *def, const uint8_t *name, 
     return NO_INDEX;
 }
 
-static bool load_all(struct detect *d, struct series *series, struct detect_state *st, struct reader *r)
+static bool load_all(const struct detect *d, struct detect_state *st, struct reader *r)
 {
     if (!load_state(st, d, r)) return false;
     uint32_t n = read_le32(r);
@@ -343,7 +342,7 @@ static bool load_all(struct detect *d, struct series *series, struct detect_stat
         uint16_t at = r->failed ? NO_INDEX : find_signal(d->def, name, name_len);
         if (at == NO_INDEX || step != d->tracks[at].step_us) continue;   /* gone, or it counts in other blocks now */
         struct reader one = {.p = bytes, .len = len};
-        if (!load_series(&series[at], &d->tracks[at], &one) || one.at != one.len) return false;
+        if (!load_series(&d->series[at], &d->tracks[at], &one) || one.at != one.len) return false;
     }
     return !r->failed && r->at == r->len;
 }
@@ -357,28 +356,30 @@ bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant
     size_t body_len;
     const uint8_t *body = read_le_bytes(&r, &body_len);
     if (r.failed || r.at != r.len || checksum(body, body_len, FNV_BASIS) != sum) return false;
-    struct series *fresh = calloc(d->n ? d->n : 1u, sizeof *fresh);
     struct detect_state st = {0};
-    if (!fresh) return false;
-    for (uint16_t i = 0; i < d->n; i++) series_init(&fresh[i]);
+    struct detect fresh = *d;
+    if (!detect_memory(d->n, &fresh.series, &fresh.slots)) return false;
     struct reader in = {.p = body, .len = body_len};
-    bool good = load_all(d, fresh, &st, &in);
-    if (good) {
-        if (now.us < st.last_tick) {
-            for (uint16_t i = 0; i < d->n; i++) forget_instants(&fresh[i]);
-            st.last_tick = st.onset = st.release_at = INT64_MIN;
-            st.excluded_n = 0;
-        }
-        free(d->series);
-        d->series = fresh;
-        d->st = st;
-    } else {
-        free(fresh);
+    detect_point_slots(&fresh);              /* the tracks are shared: they point back below if nothing is taken */
+    bool good = load_all(&fresh, &st, &in);
+    if (good && now.us < st.last_tick) {
+        for (uint16_t i = 0; i < d->n; i++) forget_instants(&fresh.series[i]);
+        st.last_tick = st.onset = st.release_at = INT64_MIN;
+        st.excluded_n = 0;
     }
+    struct detect old = good ? *d : fresh;
+    if (good) {
+        d->series = fresh.series;
+        d->slots = fresh.slots;
+        d->st = st;
+    }
+    free(old.series);
+    free(old.slots);
+    detect_point_slots(d);
     return good;
 }
 
-size_t detect_bytes(const struct detect *d) { return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks); }
+size_t detect_bytes(const struct detect *d) { return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks + SLOT_RING * sizeof *d->slots); }
 
 /* Over the memory itself, eight bytes at a time: the structs have no gaps and no leftovers (state_test holds them to it),
  * so equal states are equal bytes. Numbers differ between machines of different byte order. */
@@ -398,7 +399,8 @@ uint64_t detect_digest(const struct detect *d)
 {
     _Static_assert(sizeof(struct series) % 8 == 0 && sizeof(struct detect_state) % 8 == 0, "digest takes whole words");
     uint64_t h = digest_words(&d->st, sizeof d->st, FNV_BASIS);
-    return digest_words(d->series, d->n * sizeof *d->series, h);
+    h = digest_words(d->series, d->n * sizeof *d->series, h);
+    return digest_words(d->slots, (size_t)d->n * SLOT_RING * sizeof *d->slots, h);
 }
 
 struct detect *detect_clone(const struct detect *d)
@@ -408,13 +410,16 @@ struct detect *detect_clone(const struct detect *d)
     if (!c) return NULL;
     *c = *d;
     size_t n = d->n ? d->n : 1u;
+    c->series = NULL;
+    c->slots = NULL;
     c->tracks = malloc(n * sizeof *c->tracks);
-    c->series = malloc(n * sizeof *c->series);
-    if (!c->tracks || !c->series) {
+    if (!c->tracks || !detect_memory(d->n, &c->series, &c->slots)) {
         detect_free(c);
         return NULL;
     }
     memcpy(c->tracks, d->tracks, n * sizeof *c->tracks);
     memcpy(c->series, d->series, n * sizeof *c->series);
+    memcpy(c->slots, d->slots, n * SLOT_RING * sizeof *c->slots);
+    detect_point_slots(c);
     return c;
 }
