@@ -42,11 +42,17 @@ static void forces_now(struct plant_env *v, int64_t now_us, struct forces *r)
     }
 }
 
+/* One step of an AR(1) process of standard deviation `sigma` that forgets in `tau_s`. */
+static double wander(struct plant_env *v, double now, double sigma, double tau_s, double dt_s)
+{
+    double keep = stats_exp(-dt_s / tau_s);
+    return keep * now + sqrt(1.0 - keep * keep) * sigma * draw_normal(v);
+}
+
 static void load_step(struct plant_env *v, int64_t now_us, double dt_s, const struct forces *f)
 {
     const struct plant_config *c = &v->config;
-    double keep = stats_exp(-dt_s / c->load_tau_s);
-    v->wobble = keep * v->wobble + sqrt(1.0 - keep * keep) * c->load_sigma * draw_normal(v);
+    v->wobble = wander(v, v->wobble, c->load_sigma, c->load_tau_s, dt_s);
     double rate = c->rate * load_season(now_us, c->day_amp, c->weekend) * f->of[FAULT_LOAD];
     rate *= stats_exp(v->wobble - 0.5 * c->load_sigma * c->load_sigma);
     v->open_per_s = rate * (1.0 - c->closed_share);
@@ -79,7 +85,8 @@ static void data_step(struct plant_env *v, double dt_s, double requests, const s
     double misses = c->rate > 0 ? requests / dt_s / c->rate * (1.0 - v->hit) / (1.0 - hit_at_start) : 0;
     double use = fmin(c->upstream_other + c->upstream_self * misses, 0.98);
     double ms = v->hit * c->fetch_hit_ms + (1.0 - v->hit) * c->fetch_miss_ms / (1.0 - use);
-    v->fetch_ms = ms * f->of[FAULT_UPSTREAM];
+    v->fetch_wobble = wander(v, v->fetch_wobble, c->fetch_wobble, c->fetch_tau_s, dt_s);
+    v->fetch_ms = ms * f->of[FAULT_UPSTREAM] * stats_exp(v->fetch_wobble);
 }
 
 static void memory_step(struct plant_env *v, double dt_s, double peak_batch, const struct forces *f)

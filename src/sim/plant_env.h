@@ -26,7 +26,7 @@ struct plant_env {
 
     double wobble;               /* log of M */
     double open_per_s, closed_users;
-    double hit, cache_fill_mb, fetch_ms;
+    double hit, cache_fill_mb, fetch_ms, fetch_wobble;
     double leaked_mb, used_mb;
     double host_ms, kernel_base_ms, kernel_item_ms, kernel_knee_ms, kernel_factor, bad_factor, swing;
     double lookups_carry, hits_carry;

@@ -91,7 +91,7 @@ static void reference_is_healed_by_a_larger_batch(void **state)
     }
 }
 
-/* The knob does nothing: p99 stays within 7 % (no verdict could call that a change), the symptom stays. */
+/* The knob does nothing: p99 stays within 9 % (a verdict calls 10 % a change), the symptom stays. */
 static void does_not_help(const char *world, const char *knob, const char *value, double util_over, double util_under)
 {
     EACH_FORM(r, world) {
@@ -103,7 +103,7 @@ static void does_not_help(const char *world, const char *knob, const char *value
         turn(&r, knob, value);
         struct plant_window after = measure(&r, 60, 120);
         assert_true(degraded(&well, &after));
-        assert_near(after.p99_ms / ill.p99_ms, 1, 0.07);
+        assert_near(after.p99_ms / ill.p99_ms, 1, 0.09);
     }
 }
 
@@ -132,7 +132,7 @@ static void the_upstream_shows_where_it_hurts(void **state)
         struct plant_window well = measure(&r, 10, 60);
         strike(&r, "upstream");
         struct plant_window ill = measure(&r, 60, 60);
-        assert_near(ill.fetch_ms / well.fetch_ms, 3, 0.1);
+        assert_near(ill.fetch_ms / well.fetch_ms, 3, 0.15);
         assert_near(ill.cache_hit, well.cache_hit, 0.005);
     }
 }
