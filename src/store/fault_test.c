@@ -3,6 +3,7 @@
  * verifies. */
 #include "support/faultvfs.h"
 
+#include <poll.h>
 #include <sys/stat.h>
 
 #include "store/history.h"
@@ -164,6 +165,50 @@ static void test_comes_back(void **state)
     tempdir_remove(dir);
 }
 
+static struct store_ack next_ack(struct store *s)
+{
+    struct store_ack ack;
+    while (store_poll(s, &ack, 1) == 0) {
+        struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+        assert_int_equal(poll(&p, 1, 30000), 1);
+    }
+    return ack;
+}
+
+/* With its own thread the store comes back without being asked, and wakes the shell to say so. */
+static void test_comes_back_by_itself(void **state)
+{
+    (void)state;
+    char dir[TEMPDIR_MAX], room[64];
+    struct store_health h;
+    struct store_ack ack;
+    tempdir_make(dir);
+    struct store_options o = {.dir = dir, .vfs = FAULTVFS, .seed = seed};
+    struct store *s = NULL;
+    assert_int_equal(store_open(&s, &o, NULL), STATUS_OK);
+    store_history_flush(s);     /* so that only the audit thread meets the fault */
+    fault.ops = FAULT_WRITE;
+    fault.fail_at = 1;
+    struct record r = sample_record(RECORD_INTENT, 1, 1, room);
+    assert_int_equal(store_append(s, &r, 1, 5, NULL), STATUS_OK);
+    ack = next_ack(s);
+    assert_int_equal(ack.status, STATUS_IO);
+    assert_false(ack.fatal);
+    for (store_health(s, &h); h.state == STORE_FAILED; store_health(s, &h)) {
+        struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+        assert_int_equal(poll(&p, 1, 30000), 1);
+        assert_int_equal(store_poll(s, &ack, 1), 0);
+    }
+    assert_int_equal(h.state, STORE_GOOD);
+    assert_int_equal(store_append(s, &r, 1, 6, NULL), STATUS_OK);
+    ack = next_ack(s);
+    assert_int_equal(ack.status, STATUS_OK);
+    assert_int_equal(ack.token, 6);
+    store_close(s);
+    assert_int_equal(verified_size(dir), 1);
+    tempdir_remove(dir);
+}
+
 /* A failed sync is final, even when later ones would succeed. */
 static void test_sync_error_is_final(void **state)
 {
@@ -303,6 +348,7 @@ int main(void)
         cmocka_unit_test_setup(test_reads, setup),
         cmocka_unit_test_setup(test_opens_and_the_rest, setup),
         cmocka_unit_test_setup(test_comes_back, setup),
+        cmocka_unit_test_setup(test_comes_back_by_itself, setup),
         cmocka_unit_test_setup(test_sync_error_is_final, setup),
         cmocka_unit_test_setup(test_full_disk_uses_the_reserve, setup),
         cmocka_unit_test_setup(test_power_cut_everywhere, setup),

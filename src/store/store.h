@@ -59,7 +59,8 @@ struct store_ack {
     uint32_t n;
     char text[256];          /* for people; "" when OK */
 };
-int store_fd(const struct store *s);      /* readable when there is something to poll; -1 when unthreaded */
+/* Readable when there is something to poll or the state of store_health has changed; -1 when unthreaded. */
+int store_fd(const struct store *s);
 uint32_t store_poll(struct store *s, struct store_ack *acks, uint32_t cap);   /* in order of the appends */
 /* Appends and waits. */
 enum status store_append_now(struct store *s, const struct record *records, uint32_t n, uint64_t *ret_seq,

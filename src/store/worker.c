@@ -37,14 +37,23 @@ void store_request_free(struct store_request *q)
     free(q);
 }
 
+static void ring(struct store *s)
+{
+    uint64_t one = 1;
+    while (write(s->event_fd, &one, sizeof one) < 0 && errno == EINTR) {}
+}
+
+/* A change wakes the shell: it must stop acting at once, and may go on as soon as the store is good again. */
 static void set_state(struct store *s, enum store_state state, const char *text)
 {
     pthread_mutex_lock(&s->lock);
+    bool changed = s->state != state;
     s->state = state;
     s->size = s->log.tree.size;
     text_copy(s->trouble, sizeof s->trouble, text);
     pthread_mutex_unlock(&s->lock);
     store_metrics_drop(s->metrics, state != STORE_GOOD);
+    if (changed && s->event_fd >= 0) ring(s);
 }
 
 static enum store_state state_of(struct store *s)
@@ -154,12 +163,6 @@ static void upkeep(struct store *s)
     if (s->log_open && state != STORE_FATAL && !store_log_tidy(&s->log, &e)) set_state(s, STORE_FATAL, e.text);
     if (state != STORE_FATAL) store_publish(s, false);
     pthread_mutex_unlock(&s->log_lock);
-}
-
-static void ring(struct store *s)
-{
-    uint64_t one = 1;
-    while (write(s->event_fd, &one, sizeof one) < 0 && errno == EINTR) {}
 }
 
 /* Puts a finished list where store_poll finds it. */
