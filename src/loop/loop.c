@@ -184,10 +184,16 @@ static void step_state(struct loop *l, struct service_loop *s, const struct even
 
 static void step_history(struct loop *l, struct service_loop *s, const struct event *e)
 {
+    if (!s->importing) {
+        detect_import_begin(s->detect);
+        s->importing = true;
+    }
     if (e->u.history.signal < s->def->signal_count && e->u.history.n > 0) {
         detect_import(s->detect, e->u.history.signal, e->u.history.points, e->u.history.walls, e->u.history.n);
     }
-    if (e->u.history.last) detect_import_end(s->detect, l->now, l->wall);
+    if (!e->u.history.last) return;
+    detect_import_end(s->detect, l->now, l->wall);
+    s->importing = false;
 }
 
 static void step_service(struct loop *l, struct service_loop *s, const struct event *e)

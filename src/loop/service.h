@@ -81,7 +81,7 @@ struct service_loop {
     uint16_t polls_out, reads_out;
     bool round_open, round_is_tick;
     struct span round;                /* shortest scrape interval */
-    bool folded, warm;
+    bool folded, warm, importing;
     struct instant saved_at;
     struct instant first_tick;
     struct instant last_seen;         /* last full tick while not halted: how long nobody watched; NONE: a halt voided it */

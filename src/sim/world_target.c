@@ -1,0 +1,225 @@
+/* The target of the simulated world: pages, reads and writes against a plant, or points from a script or the fluid form. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/num.h"
+#include "sim/page.h"
+#include "sim/world_inside.h"
+
+void target_page(struct world *w, const struct later *l)
+{
+    struct buf page = BUF_INIT;
+    struct event e = {.kind = EVENT_PAGE};
+    e.u.page.target = l->target;
+    e.u.page.began = l->began;
+    e.u.page.began_wall = (struct wall){w->o.start.us + l->began.us};
+    e.u.page.outcome = PAGE_KIND_DOWN;
+    plant_advance(w->plant, w->now.us);
+    if (page_write(w->plant, w->o.start, &page)) {
+        e.u.page.outcome = PAGE_KIND_OK;
+        e.u.page.bytes = page.data;
+        e.u.page.len = page.len;
+    }
+    world_step(w, &e);
+    buf_free(&page);
+}
+
+static struct world_target_knob *script_knob(struct world *w, const char *name)
+{
+    for (unsigned i = 0; i < POLICY_KNOBS_MAX; i++) {
+        if (w->knobs[i].present && strcmp(w->knobs[i].name, name) == 0) return &w->knobs[i];
+    }
+    return NULL;
+}
+
+enum status target_get(const struct world *w, const char *knob, struct buf *out, struct err *e)
+{
+    if (w->plant) return plant_knob_get(w->plant, knob, out, e);
+    if (w->fluid) return fluid_knob_get(w->fluid, knob, out, e);
+    for (unsigned i = 0; i < POLICY_KNOBS_MAX; i++) {
+        if (!w->knobs[i].present || strcmp(w->knobs[i].name, knob) != 0) continue;
+        buf_double(out, w->knobs[i].value);
+        return STATUS_OK;
+    }
+    return err_set(e, STATUS_NOT_FOUND, "the simulated target has no knob '%s'", knob);
+}
+
+enum status target_set(struct world *w, const char *knob, const char *text, size_t len, struct err *e)
+{
+    double v;
+    if (w->plant) {
+        plant_advance(w->plant, w->now.us);
+        return plant_knob_set(w->plant, knob, text, len, NULL, e);
+    }
+    if (w->fluid) return fluid_knob_set(w->fluid, knob, text, len, NULL, e);
+    struct world_target_knob *k = script_knob(w, knob);
+    if (!k) return err_set(e, STATUS_NOT_FOUND, "the simulated target has no knob '%s'", knob);
+    if (!num_parse_all(text, len, &v)) return err_set(e, STATUS_INVALID, "knob '%s' takes a number", knob);
+    k->value = v;
+    k->version++;
+    return STATUS_OK;
+}
+
+static uint64_t version_of(struct world *w, const char *knob)
+{
+    if (w->plant) return plant_knob_version(w->plant);
+    if (w->fluid) return fluid_knob_version(w->fluid);
+    const struct world_target_knob *k = script_knob(w, knob);
+    return k ? k->version : 0;
+}
+
+void target_read(struct world *w, const struct later *l)
+{
+    const struct knob_def *def = &w->service->knobs[l->knob];
+    struct read_vector *v = calloc(1, sizeof *v);
+    struct event e = {.kind = EVENT_READ, .u.read = {l->knob, v}};
+    struct buf text = BUF_INIT;
+    CHECK(v != NULL);
+    v->n = 1;
+    if (w->plant) plant_advance(w->plant, w->now.us);
+    bool up = !w->plant || plant_up(w->plant);
+    if (!up || target_get(w, def->name, &text, NULL) != STATUS_OK) {
+        v->failed = 1;
+    } else {
+        (void)knob_value_set(&v->values[0], text.data, (unsigned)text.len);
+        if (def->read.version_header) {
+            buf_clear(&text);
+            buf_u64(&text, version_of(w, def->name));
+            (void)knob_value_set_version(&v->values[0], text.data, (unsigned)text.len);
+        }
+    }
+    world_step(w, &e);
+    buf_free(&text);
+    free(v);
+}
+
+void target_write(struct world *w, const struct later *l)
+{
+    const struct knob_def *def = &w->service->knobs[l->knob];
+    struct event e = {.kind = EVENT_ANSWER, .u.answer = {.knob = l->knob, .action = l->action, .kind = ANSWER_KIND_OK}};
+    if (w->plant && !plant_up(w->plant)) e.u.answer.kind = ANSWER_KIND_ERROR;
+    else if (target_set(w, def->name, l->value.bytes, l->value.len, NULL) != STATUS_OK) e.u.answer.kind = ANSWER_KIND_REFUSED;
+    world_step(w, &e);
+}
+
+/* Which number of the truth a signal of the fluid world is. */
+static double by_name(const struct plant_window *t, const char *name)
+{
+    const struct { const char *name; double v; } all[] = {
+        {"latency_p99", t->p99_ms}, {"latency_p50", t->p50_ms}, {"latency_mean", t->mean_ms}, {"queue_depth", t->queue},
+        {"gpu_util", t->gpu_util}, {"throughput", t->throughput}, {"feature_fetch_ms", t->fetch_ms}, {"kernel_ms", t->kernel_ms},
+        {"batch_size", t->batch}, {"cache_hit", t->cache_hit},
+        {"arrivals", t->seconds > 0 ? (double)t->offered / t->seconds : NAN},
+        {"error_ratio", t->offered ? (double)(t->refused + t->failed) / (double)t->offered : 0},
+        {"timeout_ratio", t->offered ? (double)t->timeouts / (double)t->offered : 0},
+    };
+    for (unsigned i = 0; i < ARRAY_LEN(all); i++) {
+        if (strcmp(all[i].name, name) == 0) return all[i].v;
+    }
+    return NAN;
+}
+
+static struct point point_of(const struct plant_window *t, const struct signal_def *d, struct instant at)
+{
+    double v = by_name(t, d->name);
+    uint32_t n = d->is_quantile ? (uint32_t)t->completed : 0;
+    return (struct point){at, v, n, isfinite(v) ? WHY_KNOWN : WHY_MISSING};
+}
+
+static struct point script_point(const struct world *w, uint16_t i)
+{
+    struct script_point p = script_at(&w->series[i].script, (uint64_t)(w->now.us / w->o.policy->tick.us));
+    bool known = w->series[i].present && p.kind == SCRIPT_VALUE;
+    return (struct point){w->now, known ? p.value : NAN, 0, known ? WHY_KNOWN : WHY_MISSING};
+}
+
+void target_values(struct world *w)
+{
+    uint16_t signals[POLICY_SIGNALS_MAX];
+    struct point points[POLICY_SIGNALS_MAX];
+    uint32_t n = 0;
+    struct plant_window t = {0};
+    if (w->fluid) {
+        fluid_advance(w->fluid, w->now.us);
+        fluid_window_take(w->fluid, &t);
+    }
+    for (uint16_t i = 0; i < w->service->signal_count; i++) {
+        struct point p = w->fluid ? point_of(&t, &w->service->signals[i], w->now) : script_point(w, i);
+        w->newest[i] = p.value;
+        if (p.why != WHY_KNOWN) continue;
+        signals[n] = i;
+        points[n++] = p;
+    }
+    struct event e = {.kind = EVENT_VALUES, .u.values = {signals, points, n}};
+    world_step(w, &e);
+}
+
+/* The past of a healthy service, from the fluid form of the same plant: one point a tick for each signal it knows. */
+void target_history(struct world *w)
+{
+    struct err err;
+    struct fluid *f = fluid_new(&w->o.plant, w->o.seed ^ UINT64_C(0x9e3779b97f4a7c15), &err);
+    CHECK(f != NULL);
+    int64_t tick = w->o.policy->tick.us;
+    uint32_t n = (uint32_t)(w->o.history.us / tick), signals = w->service->signal_count;
+    struct point *points = calloc((size_t)n * signals, sizeof *points);
+    struct wall *walls = calloc(n ? n : 1u, sizeof *walls);
+    CHECK(points && walls);
+    fluid_advance(f, 600 * US_PER_S);
+    struct plant_window t;
+    fluid_window_take(f, &t);
+    for (uint32_t i = 0; i < n; i++) {
+        struct instant at = {(int64_t)i * tick - w->o.history.us};
+        fluid_advance(f, 600 * US_PER_S + (int64_t)(i + 1) * tick);
+        fluid_window_take(f, &t);
+        walls[i] = (struct wall){w->o.start.us + at.us};
+        for (uint32_t s = 0; s < signals; s++) points[(size_t)s * n + i] = point_of(&t, &w->service->signals[s], at);
+    }
+    for (uint32_t s = 0; s < signals; s++) {
+        struct event e = {.kind = EVENT_HISTORY};
+        e.u.history.signal = (uint16_t)s;
+        e.u.history.points = points + (size_t)s * n;
+        e.u.history.walls = walls;
+        e.u.history.n = n;
+        e.u.history.last = s + 1 == signals;
+        world_step(w, &e);
+    }
+    free(points);
+    free(walls);
+    fluid_free(f);
+}
+
+enum status world_fault(struct world *w, const struct plant_fault *f, struct err *e)
+{
+    if (w->plant) return plant_fault_add(w->plant, f, e);
+    if (w->fluid) return fluid_fault_add(w->fluid, f, e);
+    return err_set(e, STATUS_UNSUPPORTED, "a scripted world has no faults: write them into its series");
+}
+
+enum status world_series(struct world *w, const char *signal, struct series_script *script, struct err *e)
+{
+    uint16_t i = service_signal(w->service, signal);
+    if (w->o.kind != WORLD_SCRIPT) return err_set(e, STATUS_UNSUPPORTED, "only a scripted world takes series");
+    if (i == NO_INDEX) return err_set(e, STATUS_NOT_FOUND, "the policy has no signal '%s'", signal);
+    if (w->series[i].present) return err_set(e, STATUS_EXISTS, "the series of '%s' is given twice", signal);
+    w->series[i] = (struct world_series){*script, true};
+    return STATUS_OK;
+}
+
+enum status world_knob(struct world *w, const char *knob, double value, struct err *e)
+{
+    if (w->o.kind != WORLD_SCRIPT) return err_set(e, STATUS_UNSUPPORTED, "the knobs of a plant are set by its parameters");
+    uint16_t i = service_knob(w->service, knob);
+    if (i == NO_INDEX) return err_set(e, STATUS_NOT_FOUND, "the policy has no knob '%s'", knob);
+    w->knobs[i] = (struct world_target_knob){w->service->knobs[i].name, value, 1, true};
+    return STATUS_OK;
+}
+
+bool world_truth(struct world *w, struct plant_window *ret)
+{
+    if (w->plant) plant_window_take(w->plant, ret);
+    else if (w->fluid) fluid_window_take(w->fluid, ret);
+    return w->plant || w->fluid;
+}
