@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "loop/control_step.h"
 
 struct row {
@@ -65,6 +66,18 @@ bool story_ended(enum story s)
     }
 }
 
+static unsigned first_in_same_place(const struct service_def *s, unsigned knob)
+{
+    const struct access_def *mine = &s->knobs[knob].read;
+    for (unsigned i = 0; i < knob; i++) {
+        const struct access_def *other = &s->knobs[i].read;
+        if (mine->kind != other->kind) continue;
+        if (mine->kind == ACCESS_HTTP && text_eq(mine->url, other->url)) return i;
+        if (mine->kind == ACCESS_FILE && text_eq(mine->path, other->path)) return i;
+    }
+    return knob;
+}
+
 struct control_policy control_policy_of(const struct service_def *s)
 {
     struct control_policy p = {
@@ -83,6 +96,7 @@ struct control_policy control_policy_of(const struct service_def *s)
         const struct knob_def *k = &s->knobs[i];
         bool versions = k->cas && k->read.version_header != NULL;
         p.knobs[i] = (struct control_knob_policy){
+            .versions_with = (uint8_t)first_in_same_place(s, i),
             .class = (uint8_t)k->class,
             .tier = (uint8_t)k->tier,
             .cas = (uint8_t)(versions ? CAS_VERSION : k->cas ? CAS_VALUE : CAS_NONE),

@@ -31,6 +31,7 @@ enum control_cas { CAS_NONE, CAS_VALUE, CAS_VERSION };
 struct control_knob_policy {
     uint8_t class, tier;
     uint8_t cas;                       /* enum control_cas */
+    uint8_t versions_with;             /* first knob kept in the same place: a write to one changes the version of all of them */
     bool listed;                       /* false: removed or raised to tier 3 by a reload */
     struct span interval, protect, readback;
 };

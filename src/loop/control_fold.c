@@ -27,6 +27,15 @@ static void believe(struct fold *f, uint16_t value)
     f->k->seen = true;
 }
 
+/* Knobs kept in one document share its version: our own write to one is no news about the others. */
+static void forget_shared_versions(struct fold *f)
+{
+    for (unsigned k = 0; k < f->p->knob_count; k++) {
+        bool shared = f->p->knobs[k].versions_with == f->p->knobs[f->r->knob].versions_with;
+        if (shared && k != f->r->knob) f->c->knobs[k].believed_version = 0;
+    }
+}
+
 static void start_gap(struct fold *f)
 {
     const struct control_slot *a = &f->k->slot;
@@ -99,6 +108,7 @@ static void fold_applied(struct fold *f)
     f->k->interval_until = instant_add(r->at, f->p->knobs[r->knob].interval);
     f->c->request.present = false;
     believe(f, a->new_);
+    forget_shared_versions(f);
     if (r->late || r->part) {
         a->origin = r->by_others ? ORIGIN_CANCEL : ORIGIN_LATE;
     } else {
@@ -196,6 +206,7 @@ static void fold_undone(struct fold *f)
     a->story = STORY_UNDONE;
     if (a->confirmed && a->undo_sends <= 1 && (one_send || a->undo_sends == 0)) a->late_open = false;
     believe(f, a->old);
+    forget_shared_versions(f);
     if (a->origin == ORIGIN_BAD && a->fail) {
         if (f->k->fails < UINT8_MAX) f->k->fails++;
         if (f->k->fails >= 2) f->k->cool_until = instant_add(r->at, f->p->protect_cool);

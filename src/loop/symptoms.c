@@ -33,29 +33,38 @@ void symptoms_eval(struct loop *l, struct service_loop *s)
 
 static bool opens(const struct symptom_state *st) { return ones(st->history) >= OPEN_NEEDS && st->now == TRI_TRUE; }
 
-/* Worse first: severity, then true before unknown before false, then the order of the file. */
-static bool drives_before(const struct service_loop *s, unsigned a, unsigned b)
+/* Nearer to an incident first: opens, then true, unknown, false; then the more severe; then the order of the file. */
+static int nearness(const struct symptom_state *st)
 {
-    static const int order[] = {[TRI_FALSE] = 2, [TRI_TRUE] = 0, [TRI_UNKNOWN] = 1};
-    int ra = order[s->symptoms[a].now], rb = order[s->symptoms[b].now];
-    if (ra != rb && (ra == 0 || rb == 0)) return ra < rb;
-    if (s->def->symptoms[a].severity != s->def->symptoms[b].severity) {
-        return s->def->symptoms[a].severity < s->def->symptoms[b].severity;
-    }
-    return ra < rb;
+    static const int order[] = {[TRI_FALSE] = 3, [TRI_TRUE] = 1, [TRI_UNKNOWN] = 2};
+    return opens(st) ? 0 : order[st->now];
 }
 
-/* With an incident its own symptom drives; else the most severe that is true. */
+static bool drives_before(const struct service_loop *s, unsigned a, unsigned b)
+{
+    int na = nearness(&s->symptoms[a]), nb = nearness(&s->symptoms[b]);
+    return na != nb ? na < nb : s->def->symptoms[a].severity < s->def->symptoms[b].severity;
+}
+
+/* With an incident its own symptom drives, until it closes. */
 static uint16_t driving(const struct service_loop *s)
 {
     const struct control *c = &s->control;
-    bool bound = c->incident_open || c->state == STATE_SUSPECT;
-    if (bound && c->symptom < s->def->symptom_count) return c->symptom;
+    if (c->incident_open && c->symptom < s->def->symptom_count) return c->symptom;
     uint16_t best = 0;
     for (uint16_t i = 1; i < s->def->symptom_count; i++) {
         if (drives_before(s, i, best)) best = i;
     }
     return best;
+}
+
+/* Two false known ticks in a row: the next one cannot make it 2 of 3. Only when that holds for every symptom. */
+static bool all_hopeless(const struct service_loop *s)
+{
+    for (unsigned i = 0; i < s->def->symptom_count; i++) {
+        if ((s->symptoms[i].history & 3) != 0) return false;
+    }
+    return true;
 }
 
 /* A closed symptom does not close the service's incident while another one is still true. */
@@ -79,8 +88,7 @@ void symptoms_drive(const struct loop *l, const struct service_loop *s, struct s
     ret->now = st->now;
     ret->slo = s->def->symptoms[i].slo;
     ret->opens = opens(st);
-    /* Of the last two known ticks and the next one: two false in a row cannot become 2 of 3. */
-    ret->hopeless = (st->history & 3) == 0 && st->now == TRI_FALSE;
+    ret->hopeless = st->now == TRI_FALSE && all_hopeless(s);
     ret->clears = st->false_run >= CLOSE_TICKS && all_clear(s);
     ret->blind = instant_is_set(st->unknown_since) &&
                  !span_less(instant_since(l->now, st->unknown_since), s->def->timing.blind_after);

@@ -218,13 +218,14 @@ static void judge_action(struct loop *l, struct service_loop *s, struct control_
     loop_beat(l, MODULE_VERIFY);
 }
 
-static void decide_or_say(struct loop *l, struct service_loop *s, const struct symptom_summary *sum, struct control_event *e)
+static bool deciding(const struct service_loop *s)
 {
-    bool deciding = s->control.state == STATE_OPEN || s->control.state == STATE_AWAITING;
-    if (!deciding) {
-        decision_of_state(s, sum);
-        return;
-    }
+    return s->control.state == STATE_OPEN || s->control.state == STATE_AWAITING;
+}
+
+/* loop.md: only an incident that is open is decided about. */
+static void decide_or_clear(struct loop *l, struct service_loop *s, const struct symptom_summary *sum, struct control_event *e)
+{
     if (sum->now != TRI_TRUE) {
         locate(l, s);
         only_decision(s, DECISION_NOOP, sum->now == TRI_UNKNOWN ? REASON_SYMPTOM_UNKNOWN : REASON_SYMPTOM_CLEARING);
@@ -303,12 +304,16 @@ void tick_full(struct loop *l, struct service_loop *s)
     e.warm = s->warm;
     e.outage = s->outage && control_in_flight(&s->control);
     judge_action(l, s, &e, why);
-    decide_or_say(l, s, &sum, &e);
+    bool decided = deciding(s);
+    if (decided) decide_or_clear(l, s, &sum, &e);
     s->decided = true;
     tick_fill_reads(l, s, &e, (struct span){s->policy->tick.us - UNMEASURED.us});
     l->counters.ticks++;
-    l->counters.decisions[s->decision.kind]++;
     drive(l, s, &e, NULL);
+    /* What people see of a tick with nothing to decide is where it led to; a fresh incident shows its plan at once. */
+    if (!decided && deciding(s)) decide_or_clear(l, s, &sum, &e);
+    else if (!decided) decision_of_state(s, &sum);
+    l->counters.decisions[s->decision.kind]++;
     if (!s->control.halted) s->last_seen = l->now;
     keep_state(l, s);
 }

@@ -26,7 +26,7 @@ struct later {
 };
 
 struct world_series { struct series_script script; bool present; };
-struct world_target_knob { const char *name; double value; uint64_t version; bool present; };
+struct world_target_knob { const char *name; double value; bool present; };
 
 struct world {
     struct world_options o;
@@ -38,6 +38,7 @@ struct world {
     struct instant now, wake, next_values;
     struct world_series series[POLICY_SIGNALS_MAX];
     struct world_target_knob knobs[POLICY_KNOBS_MAX];
+    uint64_t versions[POLICY_KNOBS_MAX];     /* of each knob at the target: counts its changes */
     double newest[POLICY_SIGNALS_MAX];
     struct arena log_arena;
     const struct record **log;

@@ -46,28 +46,25 @@ enum status target_get(const struct world *w, const char *knob, struct buf *out,
     return err_set(e, STATUS_NOT_FOUND, "the simulated target has no knob '%s'", knob);
 }
 
-enum status target_set(struct world *w, const char *knob, const char *text, size_t len, struct err *e)
+static enum status set_value(struct world *w, const char *knob, const char *text, size_t len, struct err *e)
 {
     double v;
-    if (w->plant) {
-        plant_advance(w->plant, w->now.us);
-        return plant_knob_set(w->plant, knob, text, len, NULL, e);
-    }
+    if (w->plant) return plant_knob_set(w->plant, knob, text, len, NULL, e);
     if (w->fluid) return fluid_knob_set(w->fluid, knob, text, len, NULL, e);
     struct world_target_knob *k = script_knob(w, knob);
     if (!k) return err_set(e, STATUS_NOT_FOUND, "the simulated target has no knob '%s'", knob);
     if (!num_parse_all(text, len, &v)) return err_set(e, STATUS_INVALID, "knob '%s' takes a number", knob);
     k->value = v;
-    k->version++;
     return STATUS_OK;
 }
 
-static uint64_t version_of(struct world *w, const char *knob)
+enum status target_set(struct world *w, const char *knob, const char *text, size_t len, struct err *e)
 {
-    if (w->plant) return plant_knob_version(w->plant);
-    if (w->fluid) return fluid_knob_version(w->fluid);
-    const struct world_target_knob *k = script_knob(w, knob);
-    return k ? k->version : 0;
+    if (w->plant) plant_advance(w->plant, w->now.us);
+    enum status st = set_value(w, knob, text, len, e);
+    uint16_t i = service_knob(w->service, knob);
+    if (st == STATUS_OK && i != NO_INDEX) w->versions[i]++;
+    return st;
 }
 
 void target_read(struct world *w, const struct later *l)
@@ -86,7 +83,7 @@ void target_read(struct world *w, const struct later *l)
         (void)knob_value_set(&v->values[0], text.data, (unsigned)text.len);
         if (def->read.version_header) {
             buf_clear(&text);
-            buf_u64(&text, version_of(w, def->name));
+            buf_u64(&text, w->versions[l->knob]);
             (void)knob_value_set_version(&v->values[0], text.data, (unsigned)text.len);
         }
     }
@@ -213,7 +210,7 @@ enum status world_knob(struct world *w, const char *knob, double value, struct e
     if (w->o.kind != WORLD_SCRIPT) return err_set(e, STATUS_UNSUPPORTED, "the knobs of a plant are set by its parameters");
     uint16_t i = service_knob(w->service, knob);
     if (i == NO_INDEX) return err_set(e, STATUS_NOT_FOUND, "the policy has no knob '%s'", knob);
-    w->knobs[i] = (struct world_target_knob){w->service->knobs[i].name, value, 1, true};
+    w->knobs[i] = (struct world_target_knob){w->service->knobs[i].name, value, true};
     return STATUS_OK;
 }
 
