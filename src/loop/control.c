@@ -117,13 +117,13 @@ void control_init(struct control *c, const struct control_policy *p, struct inst
     c->active = NO_KNOB;
     c->symptom = NO_INDEX;
     c->state_since = now;
-    c->onset = c->opened = c->gap_until = c->release_until = c->ack_sent = c->mix_since = INSTANT_NONE;
+    c->onset = c->opened = c->gap_until = c->would_gap_until = c->release_until = c->ack_sent = c->mix_since = INSTANT_NONE;
     c->deadline = c->phase_until = c->renotify_at = INSTANT_NEVER;
     c->harmful[0] = c->harmful[1] = INSTANT_NONE;
     for (unsigned i = 0; i < CLASS_COUNT; i++) c->suspended[i] = INSTANT_NONE;
     for (unsigned k = 0; k < CONTROL_KNOBS; k++) {
         struct control_knob *knob = &c->knobs[k];
-        knob->interval_until = knob->protect_until = knob->cool_until = knob->frozen_until = INSTANT_NONE;
+        knob->would_until = knob->interval_until = knob->protect_until = knob->cool_until = knob->frozen_until = INSTANT_NONE;
         knob->failed_at = knob->skip_until = knob->believed_since = INSTANT_NONE;
         knob->slot.late_after = knob->slot.applied_at = knob->slot.intent_at = INSTANT_NONE;
         knob->slot.cause = NO_INDEX;

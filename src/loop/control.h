@@ -24,6 +24,7 @@
 #define CONTROL_KNOBS POLICY_KNOBS_MAX
 #define CONTROL_DISTINCT 4
 #define CONTROL_RECORDS 4
+#define CONTROL_WOULD 8
 #define NO_KNOB 0xff
 
 enum control_cas { CAS_NONE, CAS_VALUE, CAS_VERSION };
@@ -79,6 +80,7 @@ struct control_knob {
     uint16_t believed, believed_version;   /* believed 0: mixed or not known */
     bool seen;                         /* believed was set from the log or a first read */
     uint8_t fails;
+    struct instant would_until;        /* mode alert keeps a shadow ledger: as if the WOULD had been done */
     struct instant interval_until, protect_until, cool_until, frozen_until, failed_at, skip_until, believed_since;
 };
 
@@ -105,9 +107,9 @@ struct control {
     uint32_t epoch;                    /* halt epoch: +1 at each halt */
     uint32_t actions;                  /* INTENT counter */
     uint64_t incidents;
-    uint64_t would_plan;               /* last plan logged as WOULD: each plan once */
+    uint64_t would_plans[CONTROL_WOULD]; /* plans logged as WOULD in this incident, newest last: each once */
     uint8_t n_auto;                    /* saturates at 255 */
-    struct instant onset, opened, state_since, deadline, phase_until, gap_until, release_until, renotify_at, ack_sent;
+    struct instant onset, opened, state_since, deadline, phase_until, gap_until, would_gap_until, release_until, renotify_at, ack_sent;
     struct instant mix_since;          /* MIX has been read since then while settling or observing; NONE: not MIX */
     struct instant harmful[2];         /* the two newest harmful verdicts, for the breaker */
     struct instant suspended[CLASS_COUNT];   /* until */

@@ -57,7 +57,7 @@ static void close_incident(struct control *c)
     c->release_incident = false;
     c->excluded.n = 0;
     c->request.present = false;
-    c->would_plan = 0;
+    memset(c->would_plans, 0, sizeof c->would_plans);
     for (unsigned k = 0; k < CONTROL_KNOBS; k++) c->knobs[k].skip_until = INSTANT_NONE;
 }
 
@@ -279,9 +279,18 @@ static void fold_incident(struct fold *f)
     c->onset = f->r->onset;
     c->opened = f->r->at;
     c->excluded.n = 0;
-    c->would_plan = 0;
+    memset(c->would_plans, 0, sizeof c->would_plans);
     c->release_incident = instant_before(f->r->onset, c->release_until);
     if (f->r->held) c->handed = true;
+}
+
+static void fold_would(struct fold *f)
+{
+    struct control *c = f->c;
+    memmove(c->would_plans, c->would_plans + 1, sizeof c->would_plans - sizeof c->would_plans[0]);
+    c->would_plans[CONTROL_WOULD - 1] = f->r->plan;
+    c->would_gap_until = instant_add(instant_add(f->r->at, f->r->settle), f->r->window);
+    if (f->k) f->k->would_until = instant_add(f->r->at, f->p->knobs[f->r->knob].interval);
 }
 
 static void fold_request(struct fold *f)
@@ -345,7 +354,7 @@ void control_fold(const struct control_policy *p, struct control *c, const struc
     case RECORD_INCIDENT: fold_incident(&f); break;
     case RECORD_CLOSED: close_incident(c); break;
     case RECORD_HANDOVER: c->handed = true; break;
-    case RECORD_WOULD: c->would_plan = r->plan; break;
+    case RECORD_WOULD: fold_would(&f); break;
     case RECORD_REQUEST: fold_request(&f); break;
     case RECORD_APPROVAL:
     case RECORD_REJECT:

@@ -121,7 +121,11 @@ void act_10(struct step *s) { (void)s; }
 
 bool guard_11(const struct step *s)
 {
-    return s->e->decision.kind == CD_WOULD && s->e->decision.plan != s->c->would_plan;
+    if (s->e->decision.kind != CD_WOULD) return false;
+    for (unsigned i = 0; i < CONTROL_WOULD; i++) {
+        if (s->c->would_plans[i] == s->e->decision.plan) return false;
+    }
+    return true;
 }
 
 static void fill_plan(struct control_record *r, const struct control_decision *d)

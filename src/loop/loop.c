@@ -95,6 +95,12 @@ const struct control *loop_control(const struct loop *l, uint16_t service)
     return &l->services[service].control;
 }
 
+const struct decision *loop_decision(const struct loop *l, uint16_t service)
+{
+    CHECK(service < l->service_count);
+    return &l->services[service].decision;
+}
+
 static void freeze_all(struct loop *l, enum control_event_kind kind, uint8_t bits)
 {
     for (uint16_t i = 0; i < l->service_count; i++) {

@@ -13,7 +13,7 @@ struct loop_options {
     bool dry_run;                     /* all writes carry dry = true */
     bool alone;                       /* no lease: always leader */
     uint64_t token;                   /* fencing token; 0 alone */
-    const char *started_by;           /* name for the START record */
+    struct span save_every;           /* how often EFFECT_SAVE_STATE comes; 0: 15 min */
 };
 
 /* The loop takes one reference of the policy. All services begin in RECOVERING until their log has been folded
@@ -39,6 +39,7 @@ struct loop_counters {
 };
 void loop_counters(const struct loop *l, struct loop_counters *ret);
 const struct policy *loop_policy(const struct loop *l);
+const struct decision *loop_decision(const struct loop *l, uint16_t service);   /* of the last tick; cheap */
 const struct control *loop_control(const struct loop *l, uint16_t service);   /* for the simulator's checker */
 size_t loop_bytes(const struct loop *l);
 

@@ -83,8 +83,11 @@ static void test_mode_alert_only_says_what_it_would_have_done(void **state)
     (void)state;
     struct bench *b = warm(MODE_ALERT);
     bad(b, 0.78);
-    bench_run(b, SPAN_MIN(20));
+    bench_run(b, SPAN_MIN(12));
     assert_string_equal(bench_story(b), "INCIDENT WOULD");
+    bench_run(b, SPAN_MIN(30));                     /* the shadow ledger: after its gap the next candidate, each plan once */
+    assert_string_equal(bench_story(b), "WOULD");
+    assert_string_equal(record_get_text(bench_last(b, RECORD_WOULD), RF_KNOB), "replicas");
     assert_int_equal(b->target.writes, 0);
     bench_free(b);
 }

@@ -20,7 +20,8 @@ static void fill_knob(const struct loop *l, const struct service_loop *s, unsign
     out->frozen_until = c->slot.unacknowledged ? INSTANT_NEVER : c->frozen_until;
     out->cool_until = c->cool_until;
     out->protect_until = c->protect_until;
-    out->interval_until = c->interval_until;
+    bool shadow = s->def->class_mode[s->def->knobs[k].class] == MODE_ALERT;
+    out->interval_until = shadow ? instant_max(c->interval_until, c->would_until) : c->interval_until;
     out->skip_until = c->skip_until;
     out->class_suspended_until = s->control.suspended[s->def->knobs[k].class];
     (void)intern_get(&s->intern, c->believed, &out->value);
@@ -94,7 +95,7 @@ void standing_fill(struct loop *l, struct service_loop *s, struct standing *st)
     st->late_watch = control_late_watch(c);
     st->unacknowledged = control_unacknowledged(c);
     st->group_in_flight = fleet_group_in_flight(l, s);
-    st->gap_until = c->gap_until;
+    st->gap_until = s->def->mode == MODE_ALERT ? instant_max(c->gap_until, c->would_gap_until) : c->gap_until;
     fill_evidence(l, s, st);
     st->storm = fleet_storm(l);
     st->fleet_in_flight = fleet_in_flight(l) - (c->state == STATE_INTENT);

@@ -192,7 +192,7 @@ static void verdict_fields(struct tell *t)
     const struct verify_result *v = &t->s->action.result;
     record_text(t->r, RF_VERDICT, verdict_name(t->c->verdict));
     record_u64(t->r, RF_FAIL, t->c->fail);
-    if (!t->s->action.judged || t->c->held) return;
+    if (!t->s->action.judged || t->c->reason != REASON_NONE) return;
     record_text(t->r, RF_NOTE, arena_strdup(&t->l->arena, v->sentence));
     side(t, RF_BEFORE, v->median_before, v->jitter_before, 0, false);
     side(t, RF_AFTER, v->median_after, v->jitter_after, v->queue_median, true);

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "loop/service.h"
 
-#define SAVE_EVERY SPAN_MIN(5)
+#define SAVE_EVERY SPAN_MIN(15)
 #define UNMEASURED SPAN_S(1)
 
 void tick_points(struct loop *l, struct service_loop *s)
@@ -111,13 +111,14 @@ void tick_evidence(struct loop *l, struct service_loop *s)
     loop_beat(l, MODULE_DETECT);
 }
 
-static void locate(struct loop *l, struct service_loop *s)
+static void locate(struct loop *l, struct service_loop *s, uint16_t symptom)
 {
     struct locate_context ctx = {
-        .symptom = s->control.symptom,
+        .symptom = symptom,
         .excluded = &s->control.excluded,
-        .release_incident = s->control.release_incident,
-        .incident_age = instant_since(l->now, s->control.opened),
+        .release_incident = s->control.release_incident ||
+                            (!s->control.incident_open && instant_before(s->control.onset, s->control.release_until)),
+        .incident_age = s->control.incident_open ? instant_since(l->now, s->control.opened) : (struct span){0},
         .outage = s->outage,
     };
     locate_rank(s->def, &s->evidence, &ctx, &s->causes);
@@ -156,7 +157,7 @@ static enum control_decision_kind kind_of(const struct decision *d)
 struct control_decision tick_decide(struct loop *l, struct service_loop *s, uint32_t overridden)
 {
     struct standing st;
-    locate(l, s);
+    locate(l, s, s->control.symptom);
     standing_fill(l, s, &st);
     st.overridden = overridden;
     decide_pass(s->policy, s->def, &s->causes, &s->evidence, &st, &s->decision);
@@ -227,7 +228,7 @@ static bool deciding(const struct service_loop *s)
 static void decide_or_clear(struct loop *l, struct service_loop *s, const struct symptom_summary *sum, struct control_event *e)
 {
     if (sum->now != TRI_TRUE) {
-        locate(l, s);
+        locate(l, s, s->control.symptom);
         only_decision(s, DECISION_NOOP, sum->now == TRI_UNKNOWN ? REASON_SYMPTOM_UNKNOWN : REASON_SYMPTOM_CLEARING);
         return;
     }
@@ -236,7 +237,8 @@ static void decide_or_clear(struct loop *l, struct service_loop *s, const struct
 
 static void keep_state(struct loop *l, struct service_loop *s)
 {
-    if (instant_is_set(s->saved_at) && span_less(instant_since(l->now, s->saved_at), SAVE_EVERY)) return;
+    struct span every = l->options.save_every.us > 0 ? l->options.save_every : SAVE_EVERY;
+    if (instant_is_set(s->saved_at) && span_less(instant_since(l->now, s->saved_at), every)) return;
     struct buf b = BUF_INIT;
     detect_save(s->detect, &b);
     void *copy = buf_ok(&b) ? arena_alloc(&l->arena, b.len) : NULL;
@@ -306,6 +308,7 @@ void tick_full(struct loop *l, struct service_loop *s)
     judge_action(l, s, &e, why);
     bool decided = deciding(s);
     if (decided) decide_or_clear(l, s, &sum, &e);
+    else if (sum.opens && !s->control.incident_open) locate(l, s, sum.index);   /* the INCIDENT record names its causes */
     s->decided = true;
     tick_fill_reads(l, s, &e, (struct span){s->policy->tick.us - UNMEASURED.us});
     l->counters.ticks++;

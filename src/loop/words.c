@@ -124,7 +124,10 @@ void words_now(struct buf *out, const struct loop *l, const struct service_loop 
         break;
     case STATE_OPEN: now_open(out, s); break;
     case STATE_PERSON: buf_puts(out, "with a person: trimtab explain shows what was ruled out"); break;
-    case STATE_WATCHING: buf_puts(out, s->blind_told ? "blind: the symptom is unknown" : "normal"); break;
+    case STATE_WATCHING:
+        if (s->blind_told) buf_puts(out, "blind: the symptom is unknown");
+        else buf_puts(out, s->decided && s->decision.reason != REASON_HEALTHY ? reason_sentence(s->decision.reason) : "normal");
+        break;
     default: buf_puts(out, reason_sentence(s->decided ? s->decision.reason : REASON_RECOVERING)); break;
     }
     if (s->outage) buf_puts(out, " (the service is down)");

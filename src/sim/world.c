@@ -2,12 +2,12 @@
 #include "sim/world.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "audit/codec.h"
 #include "base/check.h"
+#include "loop/control.h"
 #include "sim/world_inside.h"
 
 #define FNV_START UINT64_C(0xcbf29ce484222325)
@@ -89,20 +89,23 @@ static void carry_out(struct world *w, const struct effect *f)
     }
 }
 
+/* A full view is made only when something changed: months are run, and most ticks say nothing new. */
 static void tell_tick(struct world *w)
 {
+    const struct decision *d = loop_decision(w->loop, 0);
+    const struct control *c = loop_control(w->loop, 0);
+    uint8_t line[8] = {c->state, (uint8_t)d->kind, (uint8_t)d->reason, d->has_plan, c->active, (uint8_t)c->actions,
+                       (uint8_t)d->plan.knob, (uint8_t)d->plan.cause};
+    if (!d->has_plan) line[6] = line[7] = 0;
+    world_mix(w, line, sizeof line);
+    if (memcmp(line, w->last_row, sizeof line) == 0) return;
+    memcpy(w->last_row, line, sizeof line);
+    if (!w->row) return;
     struct arena a = ARENA_INIT;
     struct service_view v;
-    char line[sizeof w->last_row];
     loop_view(w->loop, 0, &a, &v);
-    snprintf(line, sizeof line, "%d %d %s %d %s %s", (int)v.state, (int)v.decision.kind, reason_code(v.decision.reason),
-             (int)v.decision.has_plan, v.action.present ? v.action.id : "", v.action.present ? v.action.to : "");
-    world_mix(w, line, strlen(line));
-    if (strcmp(line, w->last_row) != 0) {
-        memcpy(w->last_row, line, sizeof line);
-        struct world_row row = {.t = w->now, .view = &v};
-        if (w->row) w->row(w->row_ctx, &row);
-    }
+    struct world_row row = {.t = w->now, .view = &v};
+    w->row(w->row_ctx, &row);
     arena_free(&a);
 }
 
@@ -175,12 +178,13 @@ void world_run(struct world *w, struct instant until)
 }
 
 /* Points come straight from the world: nothing is scraped and no query is asked. */
-static void detach_targets(struct service_def *s)
+static void detach_targets(struct service_def *s, struct span tick)
 {
     s->target_count = 0;
     for (uint16_t i = 0; i < s->signal_count; i++) {
         s->signals[i].query = NULL;
         s->signals[i].range = (struct span){0};
+        s->signals[i].interval = span_max(s->signals[i].interval, tick);
     }
 }
 
@@ -207,10 +211,10 @@ struct world *world_new(const struct world_options *o, struct err *e)
         return NULL;
     }
     if (o->kind != WORLD_PLANT) {
-        detach_targets(w->service);
+        detach_targets(w->service, o->policy->tick);
         w->next_values = (struct instant){0};
     }
-    w->loop = loop_new(o->policy, w->now, world_wall(w), (struct loop_options){.alone = true});
+    w->loop = loop_new(o->policy, w->now, world_wall(w), (struct loop_options){.alone = true, .save_every = SPAN_DAY(3650)});
     CHECK(w->loop != NULL);
     if (o->history.us > 0 && o->kind != WORLD_SCRIPT) target_history(w);
     fold_log(w);

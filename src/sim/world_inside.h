@@ -45,7 +45,7 @@ struct world {
     size_t log_n, log_cap;
     uint64_t digest, writes, ticks;
     struct buf scratch;
-    char last_row[400];
+    uint8_t last_row[8];
     void (*row)(void *ctx, const struct world_row *r);
     void *row_ctx;
 };
