@@ -109,7 +109,8 @@ struct control {
     uint64_t incidents;
     uint64_t would_plans[CONTROL_WOULD]; /* plans logged as WOULD in this incident, newest last: each once */
     uint8_t n_auto;                    /* saturates at 255 */
-    struct instant onset, opened, state_since, deadline, phase_until, gap_until, would_gap_until, release_until, renotify_at, ack_sent;
+    struct instant onset, opened, state_since, deadline, phase_until, release_until, renotify_at, ack_sent;
+    struct instant gap_until, would_gap_until;
     struct instant mix_since;          /* MIX has been read since then while settling or observing; NONE: not MIX */
     struct instant harmful[2];         /* the two newest harmful verdicts, for the breaker */
     struct instant suspended[CLASS_COUNT];   /* until */

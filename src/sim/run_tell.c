@@ -162,7 +162,8 @@ void run_story_row(struct run *r, const struct world_row *row)
         const struct record *rec = row->record;
         buf_printf(r->out, "* %s", record_kind_name(rec->kind));
         if (record_has(rec, RF_KNOB)) {
-            buf_printf(r->out, " %s %s -> %s", record_get_text(rec, RF_KNOB), record_get_text(rec, RF_FROM), record_get_text(rec, RF_TO));
+            buf_printf(r->out, " %s %s -> %s", record_get_text(rec, RF_KNOB), record_get_text(rec, RF_FROM),
+                       record_get_text(rec, RF_TO));
         }
         if (record_has(rec, RF_VERDICT)) buf_printf(r->out, " %s", record_get_text(rec, RF_VERDICT));
         if (record_has(rec, RF_REASON)) buf_printf(r->out, " (%s)", record_get_text(rec, RF_REASON));

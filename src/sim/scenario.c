@@ -92,8 +92,9 @@ static void read_fault(struct parse *p, struct scenario_part *part, const struct
     struct scenario_step *s = new_step(p, part, n, STEP_FAULT);
     enum fault_kind k = FAULT_LOAD;
     if (!kind || kind->kind != CONFIG_SCALAR || !fault_kind_of(kind->text, &k)) {
-        wrong(p, kind ? kind : n, "load, kernel, work, upstream, working_set, host, fragmentation, leak, replicas_lost, bad_instance, "
-              "release, restart, swing", "a fault needs a known kind");
+        wrong(p, kind ? kind : n,
+              "load, kernel, work, upstream, working_set, host, fragmentation, leak, replicas_lost, bad_instance, release, "
+              "restart, swing", "a fault needs a known kind");
         return;
     }
     s->fault.kind = k;
@@ -125,7 +126,9 @@ static void read_command(struct parse *p, struct scenario_part *part, const stru
         s->command.verb = verbs[i].verb;
         found = true;
     }
-    if (!found) wrong(p, verb ? verb : n, "approve, reject, halt, halt-undo, resume, cancel, rollback, retry, normal-now", "unknown command");
+    if (!found) {
+        wrong(p, verb ? verb : n, "approve, reject, halt, halt-undo, resume, cancel, rollback, retry, normal-now", "unknown command");
+    }
     s->command.by = "scenario";
     s->command.via = "scenario";
     s->command.role = ROLE_ADMIN;
@@ -207,8 +210,8 @@ static void read_world(struct parse *p, struct scenario_part *part, const struct
 }
 
 static const char *const part_keys[] = {
-    "scenario", "about", "seed", "parts", "name", "world", "policy", "mode", "start", "history", "duration", "plant", "faults", "series",
-    "knobs", "commands", "releases", "by_hand",
+    "scenario", "about", "seed", "parts", "name", "world", "policy", "mode", "start", "history", "duration", "plant", "faults",
+    "series", "knobs", "commands", "releases", "by_hand",
 };
 
 static void read_part(struct parse *p, struct scenario_part *part, const struct config_node *n)
@@ -278,7 +281,9 @@ const struct scenario *scenario_parse(struct arena *a, const char *bytes, size_t
     if ((v = config_tree_get(root, "scenario"))) s->name = text_of(&p, v);
     else wrong(&p, root, "scenario: NAME", "the scenario's name is missing");
     if ((v = config_tree_get(root, "about"))) s->about = text_of(&p, v);
-    if ((v = config_tree_get(root, "seed")) && !num_parse_u64(v->text, v->len, &s->seed)) wrong(&p, v, NULL, "a whole number is expected here");
+    if ((v = config_tree_get(root, "seed")) && !num_parse_u64(v->text, v->len, &s->seed)) {
+        wrong(&p, v, NULL, "a whole number is expected here");
+    }
     read_parts(&p, s, root);
     return p.failed ? NULL : s;
 }
