@@ -18,8 +18,8 @@ struct bin {                       /* what a group has gathered */
 static struct pq_labels group_labels(struct eval *ev, const struct pq_node *n, struct pq_labels l)
 {
     static const struct names none = {NULL, 0};
-    if (n->without) return pq_labels_drop(ev->arena, l, &n->labels, true);
-    return pq_labels_keep(ev->arena, l, n->by ? &n->labels : &none);
+    if (n->without) return pq_labels_drop(ev, l, &n->labels, true);
+    return pq_labels_keep(ev, l, n->by ? &n->labels : &none);
 }
 
 static bool make_groups(struct eval *ev, const struct pq_node *n, const struct value *v, struct pq_labels **ret_keys,
@@ -167,7 +167,7 @@ static bool count_values(struct eval *ev, const struct pq_node *n, const struct 
         num_print(text, v->items[i].v);
         const char *value = arena_strdup(ev->arena, text);
         if (!value) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
-        keys[i] = pq_labels_set(ev->arena, group_labels(ev, n, v->items[i].labels), label, value);
+        keys[i] = pq_labels_set(ev, group_labels(ev, n, v->items[i].labels), label, value);
     }
     if (!pq_group_by_labels(ev, keys, v->n, group, &count) || !pq_vector_room(ev, count, ret)) return false;
     for (uint32_t i = 0; i < v->n; i++) {

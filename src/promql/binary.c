@@ -49,7 +49,7 @@ static bool with_scalar(struct eval *ev, const struct pq_node *n, struct value *
         if (comparison && !n->returns_bool && !holds) continue;
         if (!comparison) e.v = r;
         else if (n->returns_bool) e.v = holds;
-        if (drop_name) e.labels = pq_labels_without_name(ev->arena, e.labels);
+        if (drop_name) e.labels = pq_labels_without_name(ev, e.labels);
         v->items[kept++] = e;
     }
     v->n = kept;
@@ -58,9 +58,9 @@ static bool with_scalar(struct eval *ev, const struct pq_node *n, struct value *
 
 /* ---- matching ---- */
 
-static struct pq_labels signature(struct arena *a, const struct pq_node *n, struct pq_labels l)
+static struct pq_labels signature(struct eval *ev, const struct pq_node *n, struct pq_labels l)
 {
-    return n->on ? pq_labels_keep(a, l, &n->labels) : pq_labels_drop(a, l, &n->labels, true);
+    return n->on ? pq_labels_keep(ev, l, &n->labels) : pq_labels_drop(ev, l, &n->labels, true);
 }
 
 struct sides {
@@ -75,8 +75,8 @@ static bool match_sides(struct eval *ev, const struct pq_node *n, const struct v
     struct pq_labels *keys = ARENA_NEW_N(ev->arena, all + 1, struct pq_labels);
     ret->left = ARENA_NEW_N(ev->arena, all + 1, uint32_t);
     if (!keys || !ret->left) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
-    for (uint32_t i = 0; i < a->n; i++) keys[i] = signature(ev->arena, n, a->items[i].labels);
-    for (uint32_t i = 0; i < b->n; i++) keys[a->n + i] = signature(ev->arena, n, b->items[i].labels);
+    for (uint32_t i = 0; i < a->n; i++) keys[i] = signature(ev, n, a->items[i].labels);
+    for (uint32_t i = 0; i < b->n; i++) keys[a->n + i] = signature(ev, n, b->items[i].labels);
     ret->right = ret->left + a->n;
     return pq_group_by_labels(ev, keys, all, ret->left, &ret->groups);
 }
@@ -108,7 +108,7 @@ static bool duplicate(struct eval *ev, const struct pq_node *n, const struct pq_
 {
     struct buf group = BUF_INIT, pair = BUF_INIT;
     const struct pq_element *first = by_labels(x, y) <= 0 ? x : y, *second = first == x ? y : x;
-    pq_labels_print(&group, signature(ev->arena, n, x->labels));
+    pq_labels_print(&group, signature(ev, n, x->labels));
     pq_labels_print(&pair, first->labels);
     buf_puts(&pair, ", ");
     pq_labels_print(&pair, second->labels);
@@ -126,12 +126,12 @@ static struct pq_labels result_labels(struct eval *ev, const struct pq_node *n, 
     bool drop_name = pq_operator_sort(n->op) == 'a' || n->returns_bool;
     struct pq_labels l = many;
     if (n->card == ONE_TO_ONE)
-        l = n->on ? pq_labels_keep(ev->arena, l, &n->labels) : pq_labels_drop(ev->arena, l, &n->labels, drop_name);
+        l = n->on ? pq_labels_keep(ev, l, &n->labels) : pq_labels_drop(ev, l, &n->labels, drop_name);
     else if (drop_name)
-        l = pq_labels_drop(ev->arena, l, &none, true);
-    if (n->card == ONE_TO_ONE && n->on && drop_name) l = pq_labels_drop(ev->arena, l, &none, true);
+        l = pq_labels_drop(ev, l, &none, true);
+    if (n->card == ONE_TO_ONE && n->on && drop_name) l = pq_labels_drop(ev, l, &none, true);
     for (uint32_t i = 0; i < n->include.n; i++)
-        l = pq_labels_set(ev->arena, l, n->include.items[i], pq_labels_get(one, n->include.items[i]));
+        l = pq_labels_set(ev, l, n->include.items[i], pq_labels_get(one, n->include.items[i]));
     return l;
 }
 

@@ -350,7 +350,7 @@ static bool eval_minus(struct eval *ev, const struct pq_node *n, int64_t t, stru
     }
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = -ret->items[i].v;
-        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev, ret->items[i].labels);
     }
     return pq_vector_check_unique(ev, ret);
 }
@@ -391,7 +391,7 @@ enum status pq_eval(const struct pq *q, const struct pq_source *source, int64_t 
     struct eval ev = {.q = q, .source = source, .arena = scratch, .keep = scratch, .err = err, .start_ms = at_ms,
                       .end_ms = at_ms, .ret = &r};
     struct value v;
-    if (!eval_begin(&ev, &r) || !pq_eval_node(&ev, q->root, at_ms, &v)) return ev.status;
+    if (!eval_begin(&ev, &r) || !pq_eval_node(&ev, q->root, at_ms, &v) || ev.status != STATUS_OK) return ev.status;
     if (v.type == PQ_VECTOR && !pq_vector_check_unique(&ev, &v)) return ev.status;
     r.type = v.type;
     r.scalar = v.scalar;
@@ -410,7 +410,7 @@ static bool run_steps(struct eval *ev, int64_t step_ms, struct collector *c)
         struct value v;
         bool ok = pq_eval_node(ev, ev->q->root, t, &v);
         if (ok && v.type == PQ_VECTOR) ok = pq_vector_check_unique(ev, &v);
-        if (ok) ok = add_step(ev, ev->keep, c, &v, t);
+        if (ok) ok = ev->status == STATUS_OK && add_step(ev, ev->keep, c, &v, t);
         arena_reset(ev->arena);
         if (!ok) return false;
     }

@@ -38,7 +38,7 @@ static bool plain_function(struct eval *ev, const struct pq_node *call, int64_t 
     if (!pq_eval_node(ev, call->args[0], t, ret)) return false;
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = plain[call->function->number](ret->items[i].v);
-        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev, ret->items[i].labels);
     }
     return pq_vector_check_unique(ev, ret);
 }
@@ -72,7 +72,7 @@ static bool clamp_function(struct eval *ev, const struct pq_node *call, int64_t 
     if (lo > hi) ret->n = 0;
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = clamp_to(ret->items[i].v, lo, hi);
-        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev, ret->items[i].labels);
     }
     return pq_vector_check_unique(ev, ret);
 }
@@ -84,7 +84,7 @@ static bool round_function(struct eval *ev, const struct pq_node *call, int64_t 
     double inverse = 1.0 / to;
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = floor(ret->items[i].v * inverse + 0.5) / inverse;
-        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev, ret->items[i].labels);
     }
     return pq_vector_check_unique(ev, ret);
 }
@@ -138,7 +138,7 @@ static bool timestamp_function(struct eval *ev, const struct pq_node *call, int6
     for (uint32_t i = 0; i < ret->n; i++) {
         int64_t at = a->kind == NODE_SELECTOR ? ret->items[i].t_ms : t;
         ret->items[i].v = (double)at / 1000.0;
-        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev, ret->items[i].labels);
     }
     return pq_vector_check_unique(ev, ret);
 }
@@ -172,7 +172,7 @@ static bool calendar_function(struct eval *ev, const struct pq_node *call, int64
     if (!pq_eval_node(ev, call->args[0], t, ret)) return false;
     for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[i].v = calendar_part(part, ret->items[i].v);
-        ret->items[i].labels = pq_labels_without_name(ev->arena, ret->items[i].labels);
+        ret->items[i].labels = pq_labels_without_name(ev, ret->items[i].labels);
     }
     return pq_vector_check_unique(ev, ret);
 }
@@ -192,7 +192,7 @@ static struct pq_labels absent_labels(struct eval *ev, const struct pq_node *n)
         if (strcmp(name, "__name__") == 0) continue;
         for (uint32_t j = 0; j < n->matcher_count; j++)
             if (j != i && strcmp(pq_matcher_name(n->matchers[j]), name) == 0) twice = true;
-        if (!twice && pq_matcher_kind(m) == PQ_EQ) l = pq_labels_set(ev->arena, l, name, pq_matcher_value(m));
+        if (!twice && pq_matcher_kind(m) == PQ_EQ) l = pq_labels_set(ev, l, name, pq_matcher_value(m));
     }
     return l;
 }

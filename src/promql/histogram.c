@@ -121,7 +121,7 @@ static bool gather(struct eval *ev, const struct value *v, struct histograms *re
             continue;
         }
         buckets[n].count = v->items[i].v;
-        keys[n++] = pq_labels_drop(ev->arena, v->items[i].labels, &without, false);
+        keys[n++] = pq_labels_drop(ev, v->items[i].labels, &without, false);
     }
     *ret = (struct histograms){0};
     if (!pq_group_by_labels(ev, keys, n, group, &ret->n)) return false;
@@ -136,7 +136,7 @@ static bool gather(struct eval *ev, const struct value *v, struct histograms *re
     }
     for (uint32_t i = 0; i < n; i++) {
         struct histogram *h = &ret->items[group[i]];
-        if (h->n == 0) h->labels = pq_labels_without_name(ev->arena, keys[i]);
+        if (h->n == 0) h->labels = pq_labels_without_name(ev, keys[i]);
         h->buckets[h->n++] = buckets[i];
     }
     return true;
@@ -186,7 +186,7 @@ bool pq_histogram_quantiles(struct eval *ev, const struct pq_node *call, int64_t
             bool forced;
             double r = pq_bucket_quantile(q.scalar, h->buckets, h->n, &forced);
             if (forced) pq_eval_info(ev, "input to histogram_quantiles needed to be fixed for monotonicity");
-            ret->items[ret->n++] = (struct pq_element){pq_labels_set(ev->arena, h->labels, label.string, text), r, t};
+            ret->items[ret->n++] = (struct pq_element){pq_labels_set(ev, h->labels, label.string, text), r, t};
         }
     }
     return pq_vector_check_unique(ev, ret);

@@ -79,7 +79,7 @@ static bool replace_one(struct eval *ev, struct replacer *r, struct pq_element *
     const char *value = arena_strdup(ev->arena, buf_text(&out));
     buf_free(&out);
     if (!value) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
-    e->labels = pq_labels_set(ev->arena, e->labels, text[1].string, value);
+    e->labels = pq_labels_set(ev, e->labels, text[1].string, value);
     return true;
 }
 
@@ -123,7 +123,7 @@ bool pq_label_join(struct eval *ev, const struct pq_node *call, int64_t t, struc
         const char *value = arena_strdup(ev->arena, buf_text(&out));
         buf_free(&out);
         if (!value) return pq_eval_fail(ev, STATUS_LIMIT, "out of memory");
-        ret->items[i].labels = pq_labels_set(ev->arena, ret->items[i].labels, arg[1].string, value);
+        ret->items[i].labels = pq_labels_set(ev, ret->items[i].labels, arg[1].string, value);
     }
     return pq_vector_check_unique(ev, ret);
 }

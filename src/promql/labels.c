@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "promql/eval.h"
+
 /* Strings are often the very same pointer: series share theirs. */
 static int compare(const char *a, const char *b) { return a == b ? 0 : strcmp(a, b); }
 
@@ -46,11 +48,18 @@ bool pq_names_have(const struct names *names, const char *name)
 
 static bool is_name(const struct pq_label *l) { return l->name[0] == '_' && compare(l->name, "__name__") == 0; }
 
-static struct pq_labels filter(struct arena *a, struct pq_labels l, const struct names *names, bool keep, bool drop_name)
+/* The evaluation has failed; what is returned is only there to end it without a crash. */
+static struct pq_labels no_memory(struct eval *ev)
 {
-    struct pq_label *items = l.n ? ARENA_NEW_N(a, l.n, struct pq_label) : NULL;
+    pq_eval_fail(ev, STATUS_LIMIT, "the query needs more memory than it may use: narrow its selectors or ranges");
+    return (struct pq_labels){NULL, 0};
+}
+
+static struct pq_labels filter(struct eval *ev, struct pq_labels l, const struct names *names, bool keep, bool drop_name)
+{
+    struct pq_label *items = l.n ? ARENA_NEW_N(ev->arena, l.n, struct pq_label) : NULL;
     struct pq_labels ret = {items, 0};
-    if (!items) return (struct pq_labels){NULL, 0};
+    if (!items) return l.n ? no_memory(ev) : l;
     for (uint32_t i = 0; i < l.n; i++) {
         if (drop_name && is_name(&l.items[i])) continue;
         if (pq_names_have(names, l.items[i].name) != keep) continue;
@@ -59,30 +68,30 @@ static struct pq_labels filter(struct arena *a, struct pq_labels l, const struct
     return ret;
 }
 
-struct pq_labels pq_labels_without_name(struct arena *a, struct pq_labels l)
+struct pq_labels pq_labels_without_name(struct eval *ev, struct pq_labels l)
 {
     static const struct names none = {NULL, 0};
     if (l.n && is_name(&l.items[0])) return (struct pq_labels){l.items + 1, l.n - 1};
-    return pq_labels_get(l, "__name__") ? filter(a, l, &none, false, true) : l;
+    return pq_labels_get(l, "__name__") ? filter(ev, l, &none, false, true) : l;
 }
 
-struct pq_labels pq_labels_keep(struct arena *a, struct pq_labels l, const struct names *names)
+struct pq_labels pq_labels_keep(struct eval *ev, struct pq_labels l, const struct names *names)
 {
-    return names->n ? filter(a, l, names, true, false) : (struct pq_labels){NULL, 0};
+    return names->n ? filter(ev, l, names, true, false) : (struct pq_labels){NULL, 0};
 }
 
-struct pq_labels pq_labels_drop(struct arena *a, struct pq_labels l, const struct names *names, bool drop_name)
+struct pq_labels pq_labels_drop(struct eval *ev, struct pq_labels l, const struct names *names, bool drop_name)
 {
     if (names->n == 0 && !drop_name) return l;
-    return filter(a, l, names, false, drop_name);
+    return filter(ev, l, names, false, drop_name);
 }
 
-struct pq_labels pq_labels_set(struct arena *a, struct pq_labels l, const char *name, const char *value)
+struct pq_labels pq_labels_set(struct eval *ev, struct pq_labels l, const char *name, const char *value)
 {
     bool remove = !value || *value == '\0';
-    struct pq_label *items = ARENA_NEW_N(a, (size_t)l.n + 1, struct pq_label);
+    struct pq_label *items = ARENA_NEW_N(ev->arena, (size_t)l.n + 1, struct pq_label);
     struct pq_labels ret = {items, 0};
-    if (!items) return (struct pq_labels){NULL, 0};
+    if (!items) return no_memory(ev);
     bool placed = remove;
     for (uint32_t i = 0; i < l.n; i++) {
         int d = compare(l.items[i].name, name);

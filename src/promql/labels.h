@@ -8,13 +8,15 @@ const char *pq_labels_get(struct pq_labels l, const char *name);   /* NULL: abse
 int pq_labels_compare(struct pq_labels a, struct pq_labels b);
 uint64_t pq_labels_hash(struct pq_labels l);
 bool pq_names_have(const struct names *names, const char *name);
-/* New sets in the arena; items NULL and n 0 when nothing is left. The strings are shared. */
-struct pq_labels pq_labels_without_name(struct arena *a, struct pq_labels l);
-struct pq_labels pq_labels_keep(struct arena *a, struct pq_labels l, const struct names *names);
+struct eval;
+/* New sets in the step's arena; items NULL and n 0 when nothing is left. The strings are shared. Without memory the evaluation
+ * fails. */
+struct pq_labels pq_labels_without_name(struct eval *ev, struct pq_labels l);
+struct pq_labels pq_labels_keep(struct eval *ev, struct pq_labels l, const struct names *names);
 /* Without `names`, and without __name__ when drop_name. */
-struct pq_labels pq_labels_drop(struct arena *a, struct pq_labels l, const struct names *names, bool drop_name);
+struct pq_labels pq_labels_drop(struct eval *ev, struct pq_labels l, const struct names *names, bool drop_name);
 /* Value "" or NULL removes. */
-struct pq_labels pq_labels_set(struct arena *a, struct pq_labels l, const char *name, const char *value);
+struct pq_labels pq_labels_set(struct eval *ev, struct pq_labels l, const char *name, const char *value);
 void pq_labels_print(struct buf *out, struct pq_labels l);              /* {a="b", c="d"} */
 
 #endif

@@ -311,6 +311,38 @@ static void costly_expressions_do_not_hang(void **state)
     assert_non_null(strstr(err.text, "subquery"));
 }
 
+/* Short of memory at any point a query fails with LIMIT; it never answers something else. */
+static void memory_limits_fail_cleanly(void **state)
+{
+    (void)state;
+    store_clear();
+    put(LABELS("__name__", "h_bucket", "job", "a", "le", "1"), 10000, VALUES(0, 50, 100, 150, 200, 250, 300));
+    put(LABELS("__name__", "h_bucket", "job", "a", "le", "+Inf"), 10000, VALUES(0, 90, 180, 270, 360, 450, 540));
+    put(LABELS("__name__", "h_bucket", "job", "b", "le", "1"), 10000, VALUES(0, 50, 100, 150, 200, 250, 300));
+    put(LABELS("__name__", "h_bucket", "job", "b", "le", "+Inf"), 10000, VALUES(0, 90, 180, 270, 360, 450, 540));
+    static const char *const texts[] = {
+        "sum(label_join(topk(3, h_bucket * on (job, le) group_left (zz) h_bucket), \"z\", \"-\", \"job\", \"le\") or h_bucket)",
+        "sum(histogram_quantile(0.5, sum by (le, job) (rate(h_bucket[1m]))))", "max(max_over_time(rate(h_bucket[30s])[30s:10s]))",
+        "sum(count_values(\"v\", -h_bucket)) + quantile(0.3, h_bucket)"};
+    struct pq_source source = {NULL, select_series};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        double full = number(texts[i], 60);
+        arena_free(&arena);
+        const struct pq *q = pq_compile(&arena, texts[i], strlen(texts[i]), NULL);
+        unsigned failed = 0, answered = 0;
+        for (size_t limit = 16; limit < 40000; limit += 48) {
+            struct arena scratch = {.limit = limit};
+            struct pq_result r;
+            enum status st = pq_eval(q, &source, 60000, &scratch, &r, &err);
+            if (st == STATUS_OK) assert_near(r.items[0].v, full, 0);
+            else assert_int_equal(st, STATUS_LIMIT);
+            st == STATUS_OK ? answered++ : failed++;
+            arena_free(&scratch);
+        }
+        assert_true(failed > 0 && answered > 0);
+    }
+}
+
 static void own_mathematics(void **state)
 {
     (void)state;
@@ -363,6 +395,7 @@ int main(void)
         cmocka_unit_test(histogram_quantile_interpolates_and_counts),
         cmocka_unit_test(range_queries_step),
         cmocka_unit_test(costly_expressions_do_not_hang),
+        cmocka_unit_test(memory_limits_fail_cleanly),
         cmocka_unit_test(own_mathematics),
         cmocka_unit_test(sorting),
     };

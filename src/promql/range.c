@@ -393,7 +393,7 @@ static bool run_ranges(struct eval *ev, const struct pq_node *call, struct range
             const char *name = pq_labels_get(labels, "__name__");
             if (name && !looks_like_counter(name)) { pq_eval_info(ev, "metric might not be a counter"); said = true; }
         }
-        if (!keeps[number]) labels = pq_labels_without_name(ev->arena, labels);
+        if (!keeps[number]) labels = pq_labels_without_name(ev, labels);
         ret->items[ret->n++] = (struct pq_element){labels, v, r->now};
     }
     return ev->status == STATUS_OK && (keeps[number] || pq_vector_check_unique(ev, ret));
