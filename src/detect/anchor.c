@@ -17,8 +17,8 @@ static int64_t floor_mod(int64_t a, int64_t b)
 static uint32_t week_index(const struct track *t, int64_t no) { return (uint32_t)floor_mod(no, 7 * day(t)); }
 
 /* Values of the slots no, no +- period, ... inside [lo, hi). */
-static uint32_t collect(const struct series *s, const struct track *t, int64_t no, int64_t period, int64_t lo, int64_t hi, uint16_t *out,
-                        uint32_t n, uint32_t cap)
+static uint32_t collect(const struct series *s, const struct track *t, int64_t no, int64_t period, int64_t lo, int64_t hi,
+                        uint16_t *out, uint32_t n, uint32_t cap)
 {
     for (int64_t i = lo + floor_mod(no - lo, period); i < hi && n < cap; i += period) {
         uint16_t code = slot_get(s, t, i, false);

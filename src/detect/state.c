@@ -379,7 +379,10 @@ bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant
     return good;
 }
 
-size_t detect_bytes(const struct detect *d) { return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks + SLOT_RING * sizeof *d->slots); }
+size_t detect_bytes(const struct detect *d)
+{
+    return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks + SLOT_RING * sizeof *d->slots);
+}
 
 /* Over the memory itself, eight bytes at a time: the structs have no gaps and no leftovers (state_test holds them to it),
  * so equal states are equal bytes. Numbers differ between machines of different byte order. */
