@@ -100,9 +100,9 @@ bool config_build_tries(struct config_work *w, const struct config_cause *raw, b
         t.at = config_item(raw->try.at, i);
         add_try(&t);
     }
-    if (c->try_count == 0 && t.lacking[0]) {
+    if (t.lacking[0]) {   /* shown, never written */
         char text[300];
-        snprintf(text, sizeof text, "what would help is not in the whitelist: %s", t.lacking);
+        snprintf(text, sizeof text, "not in the whitelist, or not allowed by it: %s", t.lacking);
         add_advice(&t, text);
     }
     return w->d->errors == before && c->try_count > 0;
