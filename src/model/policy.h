@@ -148,7 +148,7 @@ struct timing_def {
 
 struct window_def {              /* a change window: changes only inside, or a freeze: none inside */
     const char *name;
-    uint8_t weekdays;            /* bit 0 = Monday */
+    uint8_t weekdays;            /* bit 0 = Monday; 0: the window is over, no change is made in it */
     uint16_t from_min, to_min;   /* minutes of the day in `offset_s`; to > from, up to 1440 */
     int offset_s;
 };
@@ -183,7 +183,7 @@ struct policy {
     const char *data_dir, *listen;
     const char *origin;          /* of the audit log: schema-less, "trimtab/prod-cn" */
     double ewma_alpha;           /* 0.2, 0.1..0.3 */
-    const char **notify_urls; uint16_t notify_count;   /* generic webhook */
+    const char **notify_urls; uint16_t notify_count;   /* generic webhook; "@/path": the file that holds the address */
     uint32_t references;
 };
 
