@@ -26,6 +26,10 @@ double pq_pow_of(double a, double b)
         if (fabs(a) == 1) return 1;
         return (fabs(a) > 1) == (b > 0) ? INFINITY : 0;
     }
+    if (isinf(a)) {
+        double r = b > 0 ? INFINITY : 0;
+        return a < 0 && odd ? -r : r;
+    }
     if (a == 0) return b > 0 ? (odd ? a : 0) : (odd ? copysign(INFINITY, a) : INFINITY);
     if (whole && fabs(b) <= 1024) return whole_power(a, b);
     if (a < 0 && !whole) return NAN;
