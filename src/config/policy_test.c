@@ -123,7 +123,8 @@ static void a_profile_gives_what_the_service_leaves_out(void **state)
     assert_string_equal("upstream-data", one->causes[0].name);
     assert_int_equal(1, two->cause_count);
     /* What a profile's query compiles to is shared. */
-    assert_ptr_equal(one->signals[service_signal(one, "latency_p99")].query, two->signals[service_signal(two, "latency_p99")].query);
+    assert_ptr_equal(one->signals[service_signal(one, "latency_p99")].query,
+                     two->signals[service_signal(two, "latency_p99")].query);
     end(&l);
 }
 
@@ -233,17 +234,19 @@ static void defaults_by_class_and_way_of_applying(void **state)
 {
     (void)state;
     struct loaded l;
-    load(&l, HEAD SIGNALS
-         "      batch_size: {layer: processing, unit: '', query: b}\n"
-         "      running: {layer: processing, unit: '', query: r}\n" SYMPTOMS
-         "    timing: {readback_reload: 4m}\n"
-         "    class_modes: {cache: confirm}\n"
-         "    knobs:\n"
-         "      b: {class: batch, min: 1, max: 8, ladder: x2, apply: reload, read: {file: {path: /x}}, write: {file: {path: /x}}}\n"
-         "      c: {class: concurrency, min: 1, max: 8, ladder: x2, use: none, read: {file: {path: /x}}, write: {file: {path: /x}}}\n"
-         "      d: {class: concurrency, min: 1, max: 8, ladder: x2, apply: restart, read: {file: {path: /x}}, write: {file: {path: /x}}}\n"
-         "      e: {class: version, min: 1, max: 8, ladder: +1}\n"
-         "      f: {class: replicas, min: 1, max: 8, ladder: +1, owner: keda}\n");
+    load(&l, HEAD SIGNALS "      batch_size: {layer: processing, unit: '', query: b}\n"
+                          "      running: {layer: processing, unit: '', query: r}\n" SYMPTOMS
+                          "    timing: {readback_reload: 4m}\n"
+                          "    class_modes: {cache: confirm}\n"
+                          "    knobs:\n"
+                          "      b: {class: batch, min: 1, max: 8, ladder: x2, apply: reload, read: {file: {path: "
+                          "/x}}, write: {file: {path: /x}}}\n"
+                          "      c: {class: concurrency, min: 1, max: 8, ladder: x2, use: none, read: {file: {path: "
+                          "/x}}, write: {file: {path: /x}}}\n"
+                          "      d: {class: concurrency, min: 1, max: 8, ladder: x2, apply: restart, read: {file: "
+                          "{path: /x}}, write: {file: {path: /x}}}\n"
+                          "      e: {class: version, min: 1, max: 8, ladder: +1}\n"
+                          "      f: {class: replicas, min: 1, max: 8, ladder: +1, owner: keda}\n");
     const struct knob_def *k = l.s->knobs;
     assert_int_equal(2, k[0].tier);                  /* reload, one instance */
     assert_int_equal(SPAN_MIN(4).us, k[0].readback.us);
@@ -316,7 +319,10 @@ static void scripts_need_neither_targets_nor_queries(void **state)
     (void)state;
     struct loaded l;
     struct config_options o = {.points_from_outside = true};
-    load_with(&l, "services: [{name: a, signals: {s: {layer: request, unit: ms}, q: {layer: data, unit: ms}}, symptoms: {y: s > 1 ms and q > 1 ms}}]\n", &o);
+    load_with(&l,
+              "services: [{name: a, signals: {s: {layer: request, unit: ms}, q: {layer: data, unit: ms}}, symptoms: "
+              "{y: s > 1 ms and q > 1 ms}}]\n",
+              &o);
     assert_null(l.s->signals[0].query);
     assert_int_equal(0, l.s->target_count);
     end(&l);
