@@ -1,4 +1,6 @@
 /* Pages in, points out: the whole stage. Every number below is worked out by hand. */
+#include "support/test.h"
+
 #include "collect/test_bed.h"
 
 static void gauges_sum_over_instances(void **state)

@@ -1,4 +1,6 @@
 /* What a collector carries over time: releases, a new policy, saved bytes, what it forgets. */
+#include "support/test.h"
+
 #include "collect/test_bed.h"
 
 static void releases_are_noticed(void **state)

@@ -1,11 +1,11 @@
-/* A collector on a table: a service of up to four targets, pages and ticks at seconds. For the tests of this room. */
+/* A collector on a table: a service of up to four targets, pages and ticks at seconds. For the tests of this room.
+ * Include support/test.h first. */
 #ifndef COLLECT_TEST_BED_H
 #define COLLECT_TEST_BED_H
 
 #include "base/buf.h"
 #include "collect/collect.h"
 #include "promql/promql.h"
-#include "support/test.h"
 
 static struct arena arena;
 
