@@ -27,6 +27,7 @@ struct run {
     struct evidence ev;
     unsigned history[RULES];
     int64_t found[RULES];        /* tick at which the rule opened; -1 never */
+    int64_t ticks[RULES];        /* how long it was true */
 };
 
 static const struct detect_context quiet;
@@ -64,6 +65,7 @@ static void step(struct run *r, double level)
     detect_tick(r->d, now, (struct wall){1760313600 * US_PER_S + now.us}, &quiet, &r->ev);
     for (enum rule i = 0; i < RULES; i++) {
         r->history[i] = (r->history[i] << 1 | is_true(r, i)) & 7;
+        r->ticks[i] += is_true(r, i);
         bool open = r->history[i] == 3 || r->history[i] >= 5;
         if (open && r->found[i] < 0) r->found[i] = r->tick;
     }
@@ -189,6 +191,11 @@ static void a_weekly_cycle_alone_is_not_found(void **state)
     struct run r;
     run_begin(&r);
     for (int64_t i = 0; i < 35 * DAY; i++) {
+        if (i % (7 * DAY) == 0) {
+            if (i == 14 * DAY) assert_true(r.ticks[SCORE] > 60);   /* the first Monday after a weekend */
+            if (i >= 21 * DAY) assert_true(r.ticks[SCORE] <= 15);  /* then it knows what a weekend is */
+            r.ticks[SCORE] = 0;
+        }
         int64_t at = i % (7 * DAY);
         double weekend = at < 120 ? 1 - (double)at / 120 : at < 5 * DAY ? 0 : at < 5 * DAY + 120 ? (double)(at - 5 * DAY) / 120 : 1;
         step(&r, 38 * (1 - 0.25 * weekend) * (1 + 0.1 * wave(i, DAY)));

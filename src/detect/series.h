@@ -80,21 +80,21 @@ struct series {
     /* score */
     double slow, fast, spread, slow_pending, score, score_raw, score_limit, log_unit;
     uint64_t score_n;
-    double season_sum;
+    double season_sum, week_sum;
     /* slots: numbers of 15-min slots of local wall time */
-    int64_t slot_now, slot_first, anchor_at, prof_no;
+    int64_t slot_now, slot_first, anchor_at, prof_no, week_day;
     double profile, drift, week_ago, drift_day, drift_anchor, origin, anchor;
     int64_t origin_wall;
     uint64_t blocks;             /* closed so far; block q stands at q % SERIES_BLOCKS */
     uint64_t points;             /* the same for points */
     uint64_t b_from, b_to;       /* blocks of B: [from, to), excluded ones among them */
     uint32_t acc_points, acc_known, acc_n_count, block_tick, b_count, b_known;
-    uint32_t slot_count, slot_bad, slot_seen, drift_n, profile_n, season_n, backwards;
+    uint32_t slot_count, slot_bad, slot_seen, drift_n, profile_n, season_n, week_n, backwards;
     uint32_t why_point, why_x, why_z, state, lead, quiet, n_unknown;
     float b_sorted[SPIKE_B + 4];
-    float season[SLOTS_DAY];
+    float season[SLOTS_DAY], week[8];    /* by slot of the day, by day of the week */
     uint32_t weights[SERIES_WEIGHTS];
-    uint8_t season_days[SLOTS_DAY];
+    uint8_t season_days[SLOTS_DAY], week_days[8];
     uint8_t history, has_n, b_frozen, has_profile, anchor_frozen, anchor_down, imported, idle;
     struct score_hist hist;
     uint16_t slot_acc[SLOT_ACC];

@@ -16,15 +16,15 @@
 #define F64_FIELDS(X)                                                                                        \
     X(value) X(x) X(acc_sum) X(acc_n_sum) X(base) X(scale) X(scale_before) X(pending) X(z) X(r_mean)         \
     X(b_median) X(b_scale) X(b_rest) X(b_half_sd) X(requests) X(slow) X(fast) X(spread) X(slow_pending)      \
-    X(score) X(score_raw) X(score_limit) X(log_unit) X(season_sum) X(profile) X(drift) X(week_ago)           \
+    X(score) X(score_raw) X(score_limit) X(log_unit) X(season_sum) X(week_sum) X(profile) X(drift) X(week_ago)           \
     X(drift_day) X(drift_anchor) X(origin) X(anchor)
 #define I64_FIELDS(X)                                                                                        \
     X(last_at) X(value_at) X(first_at) X(last_tick) X(slot_now) X(slot_first) X(anchor_at) X(prof_no)        \
-    X(origin_wall)
+    X(origin_wall) X(week_day)
 #define U64_FIELDS(X) X(learned) X(score_n) X(blocks) X(points) X(b_from) X(b_to)
 #define U32_FIELDS(X)                                                                                        \
     X(acc_points) X(acc_known) X(acc_n_count) X(block_tick) X(b_count) X(b_known) X(slot_count) X(slot_bad)  \
-    X(slot_seen) X(drift_n) X(profile_n) X(season_n) X(backwards) X(why_point) X(why_x) X(why_z) X(state)    \
+    X(slot_seen) X(drift_n) X(profile_n) X(season_n) X(week_n) X(backwards) X(why_point) X(why_x) X(why_z) X(state)    \
     X(lead) X(quiet) X(n_unknown)
 #define U8_FIELDS(X)                                                                                         \
     X(history) X(has_n) X(b_frozen) X(has_profile) X(anchor_frozen) X(anchor_down) X(imported) X(idle)
@@ -107,8 +107,10 @@ static void save_rings(const struct series *s, const struct track *t, struct buf
     for (uint32_t i = 0; i < ACC_MAX; i++) buf_le_double(b, s->acc[i]);
     put_floats(b, s->b_sorted, s->b_known);
     put_floats(b, s->season, SLOTS_DAY);
+    put_floats(b, s->week, 8);
     put_u32s(b, s->weights, SERIES_WEIGHTS);
     buf_add(b, s->season_days, SLOTS_DAY);
+    buf_add(b, s->week_days, 8);
     put_u16s(b, s->hist.now, HIST_STEPS);
     put_u16s(b, s->hist.before, HIST_STEPS);
     buf_le32(b, s->hist.now_n);
@@ -153,8 +155,10 @@ static void load_rings(struct series *s, const struct track *t, struct reader *r
     for (uint32_t i = 0; i < ACC_MAX; i++) s->acc[i] = read_le_double(r);
     get_floats(r, s->b_sorted, s->b_known);
     get_floats(r, s->season, SLOTS_DAY);
+    get_floats(r, s->week, 8);
     get_u32s(r, s->weights, SERIES_WEIGHTS);
     get_bytes(r, s->season_days, SLOTS_DAY);
+    get_bytes(r, s->week_days, 8);
     get_u16s(r, s->hist.now, HIST_STEPS);
     get_u16s(r, s->hist.before, HIST_STEPS);
     s->hist.now_n = read_le32(r);
@@ -225,7 +229,7 @@ static bool load_series(struct series *s, const struct track *t, struct reader *
     for (uint32_t i = 1; i < s->b_known; i++)            /* sorted and without NaN, or the search in it goes astray */
         if (!(s->b_sorted[i - 1] <= s->b_sorted[i])) return false;
     for (uint32_t i = 0; i < SLOTS_DAY; i++)
-        if (!isfinite(s->season[i])) return false;
+        if (!isfinite(s->season[i]) || !isfinite(s->week[i % 8])) return false;
     for (uint32_t i = 0; i < SERIES_BLOCKS; i++)
         if (s->block_known[i] & BLOCK_COUNT && !(isfinite(s->block_mean[i]) && isfinite(s->block_median[i]))) return false;
     if (r->failed) return false;
