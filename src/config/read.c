@@ -28,6 +28,17 @@ static const char *secret_hint(char *out, size_t cap, const struct config_block 
     return out;
 }
 
+/* A key that stands in the wrong block: say where it belongs. */
+static const char *belongs_to(char *out, size_t cap, const char *key)
+{
+    for (int i = 1; i < CONFIG_BLOCK_COUNT; i++) {
+        if (!find_key(&config_blocks[i], key)) continue;
+        snprintf(out, cap, "'%s' belongs to %s", key, config_blocks[i].path[0] ? config_blocks[i].path : "the top of the file");
+        return out;
+    }
+    return NULL;
+}
+
 static void unknown_key(struct config_diagnostics *d, const struct config_block *b, const struct config_node *key)
 {
     char hint[160];
@@ -45,7 +56,9 @@ static void unknown_key(struct config_diagnostics *d, const struct config_block 
     }
     const char *words[64];
     for (uint16_t i = 0; i < b->n; i++) words[i] = b->keys[i].name;
-    config_wrong(d, key, config_nearest(hint, sizeof hint, key->text, words, b->n, NULL), "unknown key '%.60s' in %s",
+    char other[160];
+    const char *otherwise = belongs_to(other, sizeof other, key->text);
+    config_wrong(d, key, config_nearest(hint, sizeof hint, key->text, words, b->n, otherwise), "unknown key '%.60s' in %s",
                  key->text, where);
 }
 
@@ -179,7 +192,7 @@ static void read_value(struct config_diagnostics *d, const struct config_key *ke
     if (is_list_type(key->type)) {
         ok = check_count(d, key, v->at);
         for (uint32_t i = 0; ok && i < config_items(v->at); i++) ok = read_item(d, key, config_item(v->at, i), v) && ok;
-    } else if (is_tree_type(key->type)) {
+    } else if (key->type == CONFIG_LIST_TYPE) {   /* a map is counted together with its profile's: config_entries */
         ok = check_count(d, key, v->at);
     } else if (key->type != CONFIG_LADDER_TYPE && key->type != CONFIG_WORDS_TYPE) {
         ok = config_read_scalar(d, key, v->at, v->at->text, v->at->len, v);

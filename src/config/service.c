@@ -38,7 +38,7 @@ static uint32_t add_entries(struct config_work *w, const struct config_node *map
             config_wrong(w->d, pair->key, "a to z, digits, - and _, beginning with a letter; at most 63 bytes",
                          "'%.60s' cannot be the name of a %s", pair->key->text, what);
         } else if (n == cap) {
-            config_wrong(w->d, pair->key, NULL, "more than %u: too many of kind %s in one service", cap, what);
+            config_wrong(w->d, pair->key, NULL, "too many: one service has at most %u entries of kind %s", cap, what);
             break;
         } else {
             out[n++] = (struct config_entry){.name = pair->key, .value = pair->value};
