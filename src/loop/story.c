@@ -90,7 +90,6 @@ static void knob_fields(struct tell *t)
     record_text(t->r, RF_DIRECTION, direction_name((enum direction)c->direction));
     record_text(t->r, RF_FROM, id_text(t, c->old));
     record_text(t->r, RF_TO, id_text(t, c->new_));
-    if (c->cause < d->cause_count) record_text(t->r, RF_CAUSE, d->causes[c->cause].id);
     record_i64(t->r, RF_SETTLE, c->settle.us);
     record_i64(t->r, RF_WINDOW, c->window.us);
 }
@@ -254,6 +253,7 @@ static void tell_record(struct tell *t)
     if (c->incident) record_u64(t->r, RF_INCIDENT, c->incident);
     if (c->kind == RECORD_INCIDENT) record_i64(t->r, RF_ONSET, wall_at(t->l, c->onset).us);
     action_id(t);
+    if (c->cause < t->s->def->cause_count) record_text(t->r, RF_CAUSE, t->s->def->causes[c->cause].id);
     knob_fields(t);
     record_u64(t->r, RF_AUTOMATIC, c->automatic);
     who(t);

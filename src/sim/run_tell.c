@@ -122,6 +122,7 @@ static void decimal_or_text(struct buf *b, const char *name, const char *value)
 static void record_row(struct run *r, const struct record *rec)
 {
     text(r->out, "record", record_kind_name(rec->kind));
+    text(r->out, "symptom", record_get_text(rec, RF_SYMPTOM));
     text(r->out, "action", record_get_text(rec, RF_ACTION));
     text(r->out, "reason", record_get_text(rec, RF_REASON));
     text(r->out, "cause", record_get_text(rec, RF_CAUSE));

@@ -127,7 +127,8 @@ static void read_command(struct parse *p, struct scenario_part *part, const stru
         found = true;
     }
     if (!found) {
-        wrong(p, verb ? verb : n, "approve, reject, halt, halt-undo, resume, cancel, rollback, retry, normal-now", "unknown command");
+        wrong(p, verb ? verb : n, "approve, reject, halt, halt-undo, resume, cancel, rollback, retry, normal-now",
+              "unknown command");
     }
     s->command.by = "scenario";
     s->command.via = "scenario";
