@@ -209,6 +209,36 @@ static void test_comes_back_by_itself(void **state)
     tempdir_remove(dir);
 }
 
+/* With space again the store is good again, before anybody appends. */
+static void test_space_comes_back_by_itself(void **state)
+{
+    (void)state;
+    char dir[TEMPDIR_MAX], room[64];
+    struct store_health h;
+    struct store_ack ack;
+    tempdir_make(dir);
+    struct store_options o = {.dir = dir, .vfs = FAULTVFS, .seed = seed, .reserve_bytes = 1 << 16};
+    struct store *s = NULL;
+    assert_int_equal(store_open(&s, &o, NULL), STATUS_OK);
+    store_history_flush(s);
+    fault.full = true;
+    struct record r = sample_record(RECORD_INTENT, 1, 1, room);
+    assert_int_equal(store_append(s, &r, 1, 5, NULL), STATUS_OK);
+    ack = next_ack(s);
+    assert_int_equal(ack.status, STATUS_FULL);
+    store_history_flush(s);
+    fault.full = false;
+    for (store_health(s, &h); h.state != STORE_GOOD; store_health(s, &h)) {
+        struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+        assert_int_equal(poll(&p, 1, 30000), 1);
+        assert_int_equal(store_poll(s, &ack, 1), 0);
+    }
+    assert_int_equal(store_append_now(s, &r, 1, NULL, NULL), STATUS_OK);
+    store_close(s);
+    assert_int_equal(verified_size(dir), 1);
+    tempdir_remove(dir);
+}
+
 /* A failed sync is final, even when later ones would succeed. */
 static void test_sync_error_is_final(void **state)
 {
@@ -349,6 +379,7 @@ int main(void)
         cmocka_unit_test_setup(test_opens_and_the_rest, setup),
         cmocka_unit_test_setup(test_comes_back, setup),
         cmocka_unit_test_setup(test_comes_back_by_itself, setup),
+        cmocka_unit_test_setup(test_space_comes_back_by_itself, setup),
         cmocka_unit_test_setup(test_sync_error_is_final, setup),
         cmocka_unit_test_setup(test_full_disk_uses_the_reserve, setup),
         cmocka_unit_test_setup(test_power_cut_everywhere, setup),

@@ -105,13 +105,16 @@ enum status store_sql_int(sqlite3 *db, const char *sql, int64_t *ret, struct err
 /* A damaged or prepared file must not run anything or overrun anything while it is read. */
 static const char guard_pragmas[] = "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA foreign_keys=OFF;";
 /* The file with the log is checkpointed by its own thread between appends, never inside one. */
-static const char full_pragmas[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;";
+static const char full_pragmas[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
+                                   "PRAGMA cache_size=-1024;";
 static const char normal_pragmas[] =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=67108864;";
 
 static const char *pragmas_of(enum store_sql_mode mode)
 {
-    return mode == STORE_SQL_FULL ? full_pragmas : mode == STORE_SQL_NORMAL ? normal_pragmas : "PRAGMA query_only=ON;";
+    return mode == STORE_SQL_FULL     ? full_pragmas
+           : mode == STORE_SQL_NORMAL ? normal_pragmas
+                                      : "PRAGMA query_only=ON; PRAGMA cache_size=-512;";
 }
 
 enum status store_sql_open(sqlite3 **ret, const char *path, const char *vfs, enum store_sql_mode mode, struct err *e)

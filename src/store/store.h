@@ -69,7 +69,7 @@ enum status store_append_now(struct store *s, const struct record *records, uint
 enum store_state {
     STORE_GOOD,
     STORE_RESERVE,           /* disk full: the reserve is given up, metrics are dropped, the audit goes on */
-    STORE_FULL,              /* the last append found no space even so; each append tries again */
+    STORE_FULL,              /* the last append found no space even so; looked for every second */
     STORE_FAILED,            /* the last append failed; reopening is tried every second */
     STORE_FATAL              /* a sync failed: end the process */
 };

@@ -37,6 +37,8 @@ void store_request_free(struct store_request *q)
     free(q);
 }
 
+#define SPACE_PROBE (UINT64_C(1) << 20)   /* enough for many appends */
+
 static void ring(struct store *s)
 {
     uint64_t one = 1;
@@ -151,6 +153,13 @@ void store_publish(struct store *s, bool now)
     buf_free(&note);
 }
 
+/* Only taking space shows that there is some: quotas do not show in the numbers of the file system. */
+static bool has_space(const struct store *s)
+{
+    return !(s->reserve_held && s->reserve_bytes > 0) && store_reserve_take(s->dir, SPACE_PROBE)
+           && store_reserve_release(s->dir);
+}
+
 /* What nobody asked for: folding the write-ahead file back, coming back after a failure, taking the reserve
  * again, publishing the checkpoint. */
 static void upkeep(struct store *s)
@@ -159,7 +168,7 @@ static void upkeep(struct store *s)
     pthread_mutex_lock(&s->log_lock);
     enum store_state state = state_of(s);
     if (state == STORE_FAILED && reopen(s, &e) == STATUS_OK) set_good(s);
-    else if (state == STORE_RESERVE) set_good(s);
+    else if (state == STORE_RESERVE || (state == STORE_FULL && s->threaded && has_space(s))) set_good(s);
     if (s->log_open && state != STORE_FATAL && !store_log_tidy(&s->log, &e)) set_state(s, STORE_FATAL, e.text);
     if (state != STORE_FATAL) store_publish(s, false);
     pthread_mutex_unlock(&s->log_lock);
@@ -201,7 +210,7 @@ static void *worker(void *arg)
             deliver(s, list);
             store_metrics_derive(s->metrics);
         }
-        upkeep(s);
+        if (!list || state_of(s) != STORE_FULL) upkeep(s);   /* after a full disk: not before a second has passed */
         if (!list && stopping) return NULL;
     }
 }
