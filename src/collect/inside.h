@@ -8,9 +8,12 @@
 #include "promql/promql.h"
 
 #define NO_SERIES UINT32_MAX
+#define NO_ROOM (UINT32_MAX - 1)         /* a series that is wanted, but memory or a limit forbids it */
+#define NAMES_MAX 20000                 /* metrics of one service, where a selector names none */
 #define VERSIONS_MAX 8
 #define VERSION_BYTES 64
 #define STALE_INTERVALS 3
+#define TAKE_ALL_KEEP_MS (10 * 60 * 1000)
 #define SCRATCH_LIMIT (64u << 20)        /* bytes that one evaluation may use */
 
 /* One stored series of one target. Labels, their strings and `text` are one block. */
@@ -108,7 +111,7 @@ uint32_t collect_name_add(struct collect *c, const char *text, uint32_t len, int
 bool collect_name_wants(const struct collect *c, struct pq_labels labels);               /* some selector takes it */
 
 /* ---- series ---- */
-/* Finds or makes the series of the sample in x. NO_SERIES: not wanted, or out of memory. `text` as in the page. */
+/* Finds or makes the series of the sample in x; name NO_SERIES: not a known metric. NO_SERIES: not wanted. NO_ROOM. */
 uint32_t collect_series_of_sample(struct collect *c, const struct expo *x, uint32_t name, uint16_t target);
 uint32_t collect_series_find(const struct collect *c, struct pq_labels labels, uint64_t hash);
 uint32_t collect_series_new(struct collect *c, struct pq_labels labels, uint64_t hash, uint32_t name, uint16_t target,

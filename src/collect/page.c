@@ -8,7 +8,6 @@
 #include "collect/inside.h"
 
 #define GARBAGE_RATIO 4
-#define TAKE_ALL_KEEP_MS (10 * 60 * 1000)
 
 struct reading {
     struct collect *c;
@@ -56,7 +55,8 @@ static void broken_line(struct reading *r)
     uint32_t name = f->name ? collect_name_find(r->c, f->name, f->name_len) : NO_SERIES;
     if (name == NO_SERIES) return;
     uint32_t series = f->labels_read ? collect_series_of_sample(r->c, &r->x, name, r->p->target) : NO_SERIES;
-    if (series != NO_SERIES) mark(r, series, WHY_BROKEN);
+    if (series == NO_ROOM) r->c->names[name].broken |= r->bit;
+    else if (series != NO_SERIES) mark(r, series, WHY_BROKEN);
     else if (!f->labels_read) r->c->names[name].broken |= r->bit;
 }
 
@@ -137,13 +137,13 @@ static bool take_sample(struct reading *r)
     r->report->samples++;
     if (x->label_count) watch_version(r);
     uint32_t name = collect_name_find(c, x->name, x->name_len);
-    if (name == NO_SERIES) {
-        if (!c->takes_all) return true;
-        name = collect_name_add(c, x->name, x->name_len, TAKE_ALL_KEEP_MS);
-        if (name == NO_SERIES) return false;
-    }
+    if (name == NO_SERIES && !c->takes_all) return true;
     uint32_t series = collect_series_of_sample(c, &r->x, name, r->p->target);
     if (series == NO_SERIES) return true;
+    if (series == NO_ROOM) {
+        text_copy(r->report->error, sizeof r->report->error, "the page brings more series than a service may have");
+        return false;
+    }
     if (c->series[series].place != NO_SERIES) r->next = c->series[series].place + 1;
     return stage_sample(r, series);
 }

@@ -198,11 +198,15 @@ uint32_t collect_series_of_sample(struct collect *c, const struct expo *x, uint3
     struct pq_label items[EXPO_LABELS_MAX + 3];
     if (!x->sample.clean) return NO_SERIES;
     struct pq_labels labels = line_labels(c, x, target, items);
-    if (!labels.items) return NO_SERIES;
+    if (!labels.items) return NO_ROOM;
     uint64_t hash = collect_series_hash(labels);
     uint32_t found = collect_series_find(c, labels, hash);
     if (found != NO_SERIES || !collect_name_wants(c, labels)) return found;
-    return collect_series_new(c, labels, hash, name, target, x->sample.series, x->sample.series_len);
+    if (name == NO_SERIES && c->name_count < NAMES_MAX)
+        name = collect_name_add(c, x->sample.name, x->sample.name_len, TAKE_ALL_KEEP_MS);
+    if (name == NO_SERIES) return NO_ROOM;
+    found = collect_series_new(c, labels, hash, name, target, x->sample.series, x->sample.series_len);
+    return found == NO_SERIES ? NO_ROOM : found;
 }
 
 /* ---- samples ---- */
