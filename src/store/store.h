@@ -1,8 +1,13 @@
 /* What trimtab remembers, behind one interface. Two SQLite files in one folder, so that bulk inserts never delay an
- * intent: audit.db    the append-only log with its Merkle tree and signed checkpoints; WAL, every commit synced
+ * intent:
+ *   audit.db    the append-only log with its Merkle tree and signed checkpoints; WAL, every commit synced
  *   metrics.db  signals, baseline state, policy revisions, and lists of incidents and actions derived from the log
- * beside them  lock (one daemon per folder), audit.key (secret, 0600), audit.pub (what others verify with), checkpoint
- * (the newest one, at most a second old, for copying elsewhere; an older audit.db beside it is refused), reserve
+ * beside them:
+ *   lock        one daemon per folder
+ *   audit.key   the signing key, secret, 0600
+ *   audit.pub   what others verify with
+ *   checkpoint  the newest one, at most a second old, for copying elsewhere; an older audit.db beside it is refused
+ *   reserve     given up when the disk is full
  *
  * Threads: store_open starts one thread per file unless told otherwise. Every function here is for the thread that
  * opened the store (the shell's loop thread); none of them but open, close, *_now and verify waits for a disk write. */
@@ -51,9 +56,9 @@ enum status store_append(struct store *s, const struct record *records, uint32_t
 
 struct store_ack {
     uint64_t token;
-    enum status
-        status; /* OK: on disk, and covered by a signed checkpoint. INVALID, LIMIT: this record cannot be written.
-                 * Else the store is in trouble: the records may or may not be there; the log's tail decides */
+    /* OK: on disk, and covered by a signed checkpoint. INVALID, LIMIT: this record cannot be written. Anything else: the
+     * store is in trouble; the records may or may not be there, and the log's tail decides. */
+    enum status status;
     bool fatal;              /* a sync failed: nothing about the disk can be trusted any more; the process has to end */
     uint64_t seq;            /* of the first record; 0 unless OK */
     uint32_t n;
