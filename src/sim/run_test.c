@@ -110,7 +110,8 @@ static void test_upstream(void **state)
     expect(json, "\"verdict\":\"ineffective\",\"outcome\":\"undo\"", 1);
     expect(json, "\"record\":\"UNDONE\"", 1);
     assert_non_null(strstr(json, "\"record\":\"HANDOVER\","
-                                  "\"symptom\":\"latency-degraded\",\"action\":null,\"reason\":\"advice-only\",\"cause\":\"upstream-data\""));
+                                  "\"symptom\":\"latency-degraded\",\"action\":null,\"reason\":\"advice-only\","
+                                  "\"cause\":\"upstream-data\""));
     assert_non_null(strstr(json, "\"knobs\":{\"batch_max\":32,"));
     free(json);
 }
