@@ -18,7 +18,7 @@ const struct config_node *config_shipped(struct config_build *b)
 bool config_includes_default(struct config_work *w)
 {
     const struct config_value *v = &w->raw.include;
-    if (!v->is_set) return false;
+    if (!v->is_set || config_items(v->at) == 0) return false;
     const struct config_node *at = config_item(v->at, 0);
     if (strcmp(at->text, "default") == 0) return true;
     config_wrong(w->d, at, "include: [default]", "include: there is no '%.60s'", at->text);
