@@ -42,6 +42,14 @@ bool pq_is_stale(double v)
     return bits == PQ_STALE_BITS;
 }
 
+/* Subqueries multiply: a short text can ask for years of work. */
+static bool spend(struct eval *ev, uint64_t work)
+{
+    ev->work += work;
+    return ev->work <= PQ_LIMIT_WORK ||
+           pq_eval_fail(ev, STATUS_LIMIT, "the query is too much work: narrow its selectors, ranges or steps");
+}
+
 static bool out_of_memory(struct eval *ev)
 {
     return pq_eval_fail(ev, STATUS_LIMIT, "the query needs more memory than it may use: narrow its selectors or ranges");
@@ -180,7 +188,7 @@ static bool eval_instant(struct eval *ev, const struct pq_node *n, int64_t t, st
 {
     const struct fetched *f = &ev->fetched[n->index];
     int64_t at = pq_node_end_time(ev, n, t);
-    if (!pq_vector_room(ev, f->n, ret)) return false;
+    if (!spend(ev, f->n) || !pq_vector_room(ev, f->n, ret)) return false;
     for (uint32_t i = 0; i < f->n; i++) {
         const struct pq_series *s = &f->items[i];
         uint32_t k = samples_until(s, at);
@@ -222,7 +230,7 @@ static bool eval_range_selector(struct eval *ev, const struct pq_node *n, int64_
         uint32_t end = samples_until(&s, to), begin = samples_until(&s, from);
         s.samples += begin;
         s.n = end - begin;
-        if (!without_markers(ev, &s)) return false;
+        if (!spend(ev, s.n) || !without_markers(ev, &s)) return false;
         if (s.n == 0) continue;
         saw(ev, s.samples[s.n - 1].t_ms);
         ret->series[ret->series_n++] = s;
@@ -319,6 +327,22 @@ static bool add_step(struct eval *ev, struct arena *to, struct collector *c, con
     return true;
 }
 
+/* Each step's memory is given back after it: only what the collector keeps stays. */
+static bool inner_steps(struct eval *ev, const struct pq_node *n, int64_t first, int64_t end, int64_t step, struct collector *c)
+{
+    struct arena *outer = ev->arena, inner = {.limit = outer->limit};
+    bool ok = true;
+    ev->arena = &inner;
+    for (int64_t at = first; ok && at <= end; at += step) {
+        struct value v;
+        ok = pq_eval_node(ev, n, at, &v) && add_step(ev, outer, c, &v, at);
+        arena_reset(&inner);
+    }
+    ev->arena = outer;
+    arena_free(&inner);
+    return ok;
+}
+
 /* Steps are multiples of the step width, inside (end - range, end]. */
 static bool eval_subquery(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
 {
@@ -330,11 +354,7 @@ static bool eval_subquery(struct eval *ev, const struct pq_node *n, int64_t t, s
     if ((end - first) / step > STEPS_MAX)
         return pq_eval_fail(ev, STATUS_LIMIT, "the subquery has more than %d steps: widen its step", STEPS_MAX);
     struct collector c = {0};
-    for (int64_t at = first; at <= end; at += step) {
-        struct value v;
-        if (!pq_eval_node(ev, n->a, at, &v)) return false;
-        if (!add_step(ev, ev->arena, &c, &v, at)) return false;
-    }
+    if (!inner_steps(ev, n->a, first, end, step, &c)) return false;
     *ret = (struct value){.type = PQ_MATRIX};
     return collector_series(ev->arena, &c, &ret->series, &ret->series_n) || out_of_memory(ev);
 }
@@ -357,7 +377,7 @@ static bool eval_minus(struct eval *ev, const struct pq_node *n, int64_t t, stru
 
 bool pq_eval_node(struct eval *ev, const struct pq_node *n, int64_t t, struct value *ret)
 {
-    if (ev->status != STATUS_OK) return false;
+    if (ev->status != STATUS_OK || !spend(ev, 1)) return false;
     switch (n->kind) {
     case NODE_NUMBER: *ret = (struct value){.type = PQ_SCALAR, .scalar = n->number}; return true;
     case NODE_STRING: *ret = (struct value){.type = PQ_STRING, .string = n->string}; return true;

@@ -26,6 +26,7 @@ struct eval {
     enum status status;
     int64_t start_ms, end_ms;
     struct fetched *fetched;             /* by selector index */
+    uint64_t work;                       /* done so far, see PQ_LIMIT_WORK */
     struct pq_result *ret;               /* the counters in it are kept up to date */
 };
 

@@ -18,6 +18,7 @@
 #define PQ_LIMIT_NODES 512
 #define PQ_LIMIT_DEPTH 64
 #define PQ_LIMIT_SERIES 200000       /* vectors wider than this fail with LIMIT */
+#define PQ_LIMIT_WORK 20000000       /* parts evaluated plus samples looked at, all steps together: about a second */
 #define PQ_LOOKBACK SPAN_MIN(5)
 
 /* NaN bit pattern by which Prometheus marks a series as ended. */

@@ -309,6 +309,8 @@ static void costly_expressions_do_not_hang(void **state)
     struct pq_result r;
     assert_int_equal(eval_at("sum_over_time(g[1000d:1s])", 0, &r), STATUS_LIMIT);
     assert_non_null(strstr(err.text, "subquery"));
+    assert_int_equal(eval_at("sum_over_time(sum_over_time(vector(1)[1d:1s])[1d:1s])", 0, &r), STATUS_LIMIT);
+    assert_non_null(strstr(err.text, "too much work"));
 }
 
 /* Short of memory at any point a query fails with LIMIT; it never answers something else. */
