@@ -30,7 +30,9 @@ struct fluid {
     struct prng rng;
     int64_t now_us, down_until_us, process_start_us;
     int64_t ready_us[PLANT_GPUS_MAX];  /* replica serves from here on; INT64_MAX: it does not exist or found no place */
-    double waiting_fetch, waiting_batch, latency_s, repeats, admitted, peak_batch;
+    double waiting_fetch;        /* for a fetch slot */
+    double rhythm, excess;       /* for a batch: what a greedy server leaves by its gulps, and what piled up beyond */
+    double latency_s, repeats, admitted, peak_batch;
     struct fluid_sums sums;
 };
 
@@ -126,20 +128,28 @@ static double fetch_stage(struct fluid *f, const struct stage *s, double offered
     return passed;
 }
 
-/* Spread of a queue near its limit: exponential below it, and from the cap down above it. */
-static double spread_of(double use) { return 0.35 / fmax(fabs(1.0 - use), 1e-6); }
+/* Variance of arrivals less completions per second, over the arrivals; measured at a use of 0.985 to 0.995. Below 1, which a
+ * Poisson stream would have. */
+static const double flow_noise = 0.7;
 
-/* What does not fit is refused. A greedy server takes in gulps: the mean lies under the cap by half a gulp and the spread. */
-static double refuse(struct fluid *f, double gulp, double use)
+/* Mean of a queue with that noise, at rest: what the table's values contain beyond the rhythm. */
+static double noise_at_rest(double use) { return 0.5 * flow_noise * use / (1.0 - use); }
+
+static double draw_open_unit(struct fluid *f) { return 1.0 - prng_unit(&f->rng); }
+
+/* What piles up in a second: the excess wanders, held at 0 and at `room`, where requests are refused. Returns these. */
+static double pile_up(struct fluid *f, double in, double rate, double room)
 {
-    double cap = f->env.config.queue_cap;
-    double room = fmax(cap - 0.5 * gulp - fmin(spread_of(use), 0.5 * cap), 0.3 * cap);
-    double over = f->waiting_fetch + f->waiting_batch - room;
-    if (over <= 0) return 0;
-    double from_fetch = fmin(over, f->waiting_fetch);
-    f->waiting_fetch -= from_fetch;
-    f->waiting_batch = fmax(f->waiting_batch - (over - from_fetch), 0);
-    return over;
+    double var = flow_noise * fmin(in, rate), end = in - rate + sqrt(var) * stats_draw_normal(&f->rng, 0, 1);
+    double before = f->excess;
+    if (before < 0.5 * room) {
+        double free = rest_reflect(before, end, var, draw_open_unit(f));
+        f->excess = fmin(free, room);
+        return free - f->excess;
+    }
+    double below = rest_reflect(fmax(room - before, 0), -end, var, draw_open_unit(f));
+    f->excess = fmax(room - below, 0);
+    return fmax(before + end - f->excess, 0);
 }
 
 static void add_part(struct moments *m, double mean, double sd, double skew)
@@ -159,7 +169,8 @@ static double quantile(const struct moments *m, double z, double most)
     return m->mean + sd * (z + skew / 6.0 * (z * z - 1.0));
 }
 
-struct flow { double in, out, use, offered_use; };  /* of the batch stage: items a second; use of its capacity */
+/* Of the batch stage: items a second, use of its capacity, mean excess over the second. */
+struct flow { double in, out, use, excess; };
 
 static struct moments latency(const struct fluid *f, const struct stage *s, const struct rest *r, const struct flow *w)
 {
@@ -171,9 +182,7 @@ static struct moments latency(const struct fluid *f, const struct stage *s, cons
     struct rest_point p = rest_times(r, w->use);
     double sd = (p.p99 - p.p50) / normal_99 * s->full_ms;
     add_part(&m, p.mean * s->full_ms, sd, sd > 0 ? 6.0 * (p.mean - p.p50) * s->full_ms / sd : 0);
-    double more = f->waiting_batch - r->queue[FLUID_USES - 1] * s->serving * s->batch;
-    if (w->use > 0.95 && more > 0)
-        add_part(&m, more * per_item_ms, fmin(more, spread_of(w->offered_use)) * per_item_ms, w->offered_use < 1 ? 2 : -2);
+    m.mean += (w->excess - noise_at_rest(fmin(w->use, 0.95))) * per_item_ms;
     if (s->bad_part > 0) {
         double q = s->bad_part * (1.0 - s->bad_part), d = s->bad_extra_ms;
         add_part(&m, s->bad_part * d, fabs(d) * sqrt(q), (d > 0 ? 1 : -1) * (1.0 - 2.0 * s->bad_part) / sqrt(q));
@@ -212,21 +221,33 @@ static double timed_out(const struct fluid *f, const struct moments *m, double o
     return z > 5 ? 0 : out * stats_normal_cdf(-z);
 }
 
+/* Moves the queues on by a second; returns the refused. A greedy server takes in gulps, so the cap bites half a gulp early. */
+static double queues_move(struct fluid *f, const struct stage *s, const struct rest *r, double offered, struct flow *w)
+{
+    double cap = f->env.config.queue_cap, scale = s->serving * s->batch, gulp = rest_queue(r, 0.95) * scale;
+    w->in = fetch_stage(f, s, offered);
+    double resting = fmin(w->in / s->rate, 0.95), rhythm = fmax(rest_queue(r, resting) * scale - noise_at_rest(resting), 0);
+    double room = fmax(cap - 0.5 * gulp, 0.3 * cap) - rhythm, over = fmax(f->waiting_fetch - room, 0), before = f->excess;
+    f->waiting_fetch -= over;
+    double refused = pile_up(f, w->in, s->rate, fmax(room - f->waiting_fetch, 0));
+    w->out = fmax(w->in - refused - (f->excess - before) - (rhythm - f->rhythm), 0);
+    w->out = fmin(w->out, s->rate * 1.05);
+    w->use = fmin(w->out / s->rate, 1);
+    w->excess = 0.5 * (before + f->excess);
+    f->rhythm = rhythm;
+    return over + refused;
+}
+
 static void serve_second(struct fluid *f, const struct stage *s, double offered)
 {
     struct rest r;
-    struct flow w = {.in = fetch_stage(f, s, offered)};
+    struct flow w = {0};
     rest_column(&r, s->share, s->serving);
-    double scale = s->serving * s->batch;
-    w.offered_use = w.in / s->rate;
-    w.use = rest_solve(&r, scale, f->waiting_batch, w.in, s->rate);
-    w.out = fmin(w.use * s->rate, f->waiting_batch + w.in);
-    f->waiting_batch = fmax(f->waiting_batch + w.in - w.out, 0);
-    double refused = refuse(f, r.queue[FLUID_USES - 1] * scale, fmax(w.offered_use, offered / s->fetch_rate));
+    double refused = queues_move(f, s, &r, offered, &w);
     struct moments m = latency(f, s, &r, &w);
     double late = timed_out(f, &m, w.out);
     f->latency_s = m.mean * 1e-3;
-    f->sums.queue += f->waiting_fetch + f->waiting_batch;
+    f->sums.queue += f->waiting_fetch + f->rhythm + w.excess;
     f->sums.refused += refused;
     f->admitted += 0.3 * (offered - refused - f->admitted);  /* smoothed: the upstream answers faster than a second */
     f->sums.timeouts += late;
@@ -237,8 +258,8 @@ static void serve_second(struct fluid *f, const struct stage *s, double offered)
 
 static void go_down(struct fluid *f, double seconds, bool cold)
 {
-    f->sums.failed += f->waiting_fetch + f->waiting_batch;
-    f->waiting_fetch = f->waiting_batch = 0;
+    f->sums.failed += f->waiting_fetch + f->rhythm + f->excess;
+    f->waiting_fetch = f->rhythm = f->excess = 0;
     f->down_until_us = f->now_us + (int64_t)(seconds * 1e6);
     env_restarted(&f->env, cold);
 }

@@ -1,6 +1,6 @@
 /* The fluid form of plant.h, for days and months: the same parameters, faults and knobs; flows instead of requests, one step a
- * second. Waiting and batches at rest come from a table measured with the request-by-request plant (fluid_table.h); beyond its
- * last use the diffusion term of a queue near its limit is added; over the limit the queue fills, up to its cap.
+ * second. Waiting and batches at rest come from a table measured with the request-by-request plant (fluid_table.h); what piles up
+ * beyond it is a random path with the noise of the flow, reflected at 0 (loop.md's diffusion term) and at the queue's cap.
  * What it does not know: order of requests, sizes of single batches, anything shorter than a second. */
 #ifndef SIM_FLUID_H
 #define SIM_FLUID_H

@@ -4,10 +4,6 @@
 
 #include "stats/elem.h"
 
-/* Half the variance of arrivals less completions, as a part of the arrivals; a plain Poisson stream into a fixed service time would
- * have 0.5. Measured at a use of 0.985 to 0.995. */
-static const double last_use = 0.95, diffusion_size = 0.35;
-
 /* Position of v in an ascending grid: *ret_part in 0..1 of the way from the returned index to the next. */
 static unsigned place(const double *grid, unsigned n, double v, double *ret_part)
 {
@@ -43,17 +39,12 @@ void rest_column(struct rest *r, double share, double gpus)
     }
 }
 
-static double diffusion(double use)
-{
-    return use > last_use ? diffusion_size * (use / (1.0 - use) - last_use / (1.0 - last_use)) : 0;
-}
-
-double rest_queue(const struct rest *r, double use, double scale)
+double rest_queue(const struct rest *r, double use)
 {
     double part;
-    if (use < fluid_uses[0]) return r->queue[0] * scale * use / fluid_uses[0];
+    if (use < fluid_uses[0]) return r->queue[0] * use / fluid_uses[0];
     unsigned u = place(fluid_uses, FLUID_USES, use, &part);
-    return mix(r->queue[u], r->queue[u + 1], part) * scale + diffusion(use);
+    return mix(r->queue[u], r->queue[u + 1], part);
 }
 
 struct rest_point rest_times(const struct rest *r, double use)
@@ -64,20 +55,9 @@ struct rest_point rest_times(const struct rest *r, double use)
                                mix(r->p99[u], r->p99[u + 1], part)};
 }
 
-double rest_solve(const struct rest *r, double scale, double inside, double offered, double capacity)
+double rest_reflect(double from, double end, double var, double u)
 {
-    double low = 0, high = 0.99999, want = inside + offered, use = want / capacity;
-    /* Far from the limit the queue hardly depends on the use: a few substitutions settle it. */
-    for (int i = 0; i < 8 && use < 0.97; i++) {
-        double next = (want - rest_queue(r, fmax(use, 0), scale)) / capacity;
-        if (fabs(next - use) < 1e-9) return fmax(next, 0);
-        use = next;
-    }
-    if (rest_queue(r, high, scale) + high * capacity < want) return 1;
-    for (int i = 0; i < 40 && high - low > 1e-9; i++) {
-        double mid = 0.5 * (low + high);
-        if (rest_queue(r, mid, scale) + mid * capacity < want) low = mid;
-        else high = mid;
-    }
-    return 0.5 * (low + high);
+    double lowest = 0.5 * (end - sqrt(end * end - 2.0 * var * stats_log(u)));
+    double below = from + lowest;
+    return from + end - (below < 0 ? below : 0);
 }

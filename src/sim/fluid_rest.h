@@ -10,13 +10,12 @@ struct rest_point { double mean, p50, p99; };
 
 /* Outside the table's range the nearest edge holds. */
 void rest_column(struct rest *r, double share, double gpus);
-/* `scale` = replicas x batch_max. Mean requests waiting at a use in 0..1 (below 1), the diffusion term of a Poisson stream
- * included: 0.35 use / (1 - use) beyond the table's last use. Grows with use without bound. */
-double rest_queue(const struct rest *r, double use, double scale);
-/* Without the diffusion term. */
+/* Mean requests waiting at a use, per (replica x batch_max). Beyond the table's last use (0.95) its value there. */
+double rest_queue(const struct rest *r, double use);
 struct rest_point rest_times(const struct rest *r, double use);
-/* The use in 0..1 at which a second that began with `inside` requests waiting, in which `offered` came and `capacity` could leave,
- * ends at rest: rest_queue(use) + use * capacity = inside + offered. 1: more than can leave. */
-double rest_solve(const struct rest *r, double scale, double inside, double offered, double capacity);
+/* A sum of drift and noise over a step, held at or above 0: exact in law for any step, by the joint law of a Brownian path's end
+ * and its lowest point. `end` = drift + noise over the step, `var` the noise's variance, `u` uniform in (0, 1).
+ * Returns where a path from `from` >= 0 ends. */
+double rest_reflect(double from, double end, double var, double u);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/time.h"
 #include "sim/fluid.h"
 #include "sim/fluid_rest.h"
+#include "stats/dist.h"
 
 enum { SEEDS = 5 };
 
@@ -27,13 +28,13 @@ struct family {
     double near;                 /* how far medians may lie apart, as a part; a queue also by 10 requests */
 };
 
-/* Near its limit a queue lives from rare bursts and its medians scatter; there the means over an hour agree instead. */
 static const struct family families[] = {
     {"healthy", "rate", 21000, FAULT_LOAD, 0, .05},
     {"half the load", "rate", 10500, FAULT_LOAD, 0, .05},
     {"a fifth of the load", "rate", 4200, FAULT_LOAD, 0, .15},
     {"larger batches", "batch_max", 64, FAULT_WORK, 1.3, .15},
     {"overload", "rate", 21000, FAULT_LOAD, 1.2, .05},
+    {"close to the limit", "rate", 21000, FAULT_WORK, 1.2, .15},
     {"heavier items", "rate", 21000, FAULT_WORK, 1.6, .05},
     {"few slots", "concurrency", 20, FAULT_UPSTREAM, 2, .10},
     {"slow upstream", "rate", 21000, FAULT_UPSTREAM, 3, .10},
@@ -124,18 +125,43 @@ static void the_diffusion_term_is_needed(void **state)
     assert_near(y.p99_ms / x.p99_ms, 1, 0.15);
 }
 
-static void a_queue_at_rest_is_solved(void **state)
+static void the_table_is_read_between_its_points(void **state)
 {
     (void)state;
     struct rest r;
-    rest_column(&r, 0.35, 13);
-    for (int i = 1; i < 100; i++) {
-        double use = i / 100.0, q = rest_queue(&r, use, 416);
-        assert_near(rest_solve(&r, 416, q, use * 22000, 22000), use, 1e-6);
+    rest_column(&r, 0.35, 13);  /* a point of the grid */
+    const struct fluid_cell *cells = fluid_cells[3][3];
+    assert_near(rest_queue(&r, 0.9), cells[9].queue * 1e-4, 1e-12);
+    assert_near(rest_queue(&r, 0.925), (cells[9].queue + cells[10].queue) * 0.5e-4, 1e-12);
+    assert_near(rest_queue(&r, 0.99), cells[10].queue * 1e-4, 1e-12);
+    assert_near(rest_queue(&r, 0.025), cells[0].queue * 0.5e-4, 1e-12);
+    assert_near(rest_times(&r, 0.9).p99, cells[9].p99 * 1e-3, 1e-12);
+    rest_column(&r, 0.35, 18.384776310850235);  /* half way from 13 to 26 by the logarithm */
+    assert_near(rest_queue(&r, 0.9), (cells[9].queue + fluid_cells[4][3][9].queue) * 0.5e-4, 1e-9);
+    rest_column(&r, 2, 1000);  /* outside: the edge */
+    assert_near(rest_queue(&r, 0.9), fluid_cells[5][7][9].queue * 1e-4, 1e-9);
+}
+
+/* Drift -2, variance 1.4 a second: at rest exponential with mean 1.4 / 4 = 0.35, whatever the step. */
+static void a_reflected_path_is_exact_for_any_step(void **state)
+{
+    (void)state;
+    struct prng rng;
+    prng_seed(&rng, 3);
+    const double steps[] = {0.02, 0.3, 5};
+    for (size_t k = 0; k < ARRAY_LEN(steps); k++) {
+        double x = 0, sum = 0, squares = 0;
+        enum { N = 200000 };
+        for (int i = 0; i < N; i++) {
+            double var = 1.4 * steps[k], end = -2 * steps[k] + stats_draw_normal(&rng, 0, sqrt(var));
+            x = rest_reflect(x, end, var, 1.0 - prng_unit(&rng));
+            assert_true(x >= 0);
+            sum += x;
+            squares += x * x;
+        }
+        assert_near(sum / N, 0.35, 0.02);
+        assert_near(squares / N, 2 * 0.35 * 0.35, 0.03);
     }
-    assert_near(rest_solve(&r, 416, 0, 80000, 22000), 1, 0);
-    assert_near(rest_solve(&r, 416, 0, 0, 22000), 0, 1e-9);
-    assert_near(rest_queue(&r, 0.99, 416) - rest_queue(&r, 0.95, 416), 0.35 * (99 - 19), 1e-6);
 }
 
 static void a_month_of_flows_is_repeatable(void **state)
@@ -198,7 +224,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_forms_agree),
         cmocka_unit_test(the_diffusion_term_is_needed),
-        cmocka_unit_test(a_queue_at_rest_is_solved),
+        cmocka_unit_test(the_table_is_read_between_its_points),
+        cmocka_unit_test(a_reflected_path_is_exact_for_any_step),
         cmocka_unit_test(a_month_of_flows_is_repeatable),
         cmocka_unit_test(a_leak_ends_in_a_restart),
     };
