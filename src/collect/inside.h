@@ -29,6 +29,7 @@ struct series {
     bool own_time;                 /* its samples carry the target's timestamps: no stale markers (Prometheus) */
     bool ended;                    /* a stale marker was its last sample */
     uint32_t page;                 /* number of the last page that had it */
+    uint32_t staged;               /* its place in collect.staged while that page is read */
     struct pq_sample *samples;
     uint32_t first, n, cap;
     size_t block_bytes;

@@ -76,6 +76,13 @@ static bool stage(struct collect *c, uint32_t series, int64_t t_ms, double v)
     return true;
 }
 
+/* A line printed twice says nothing new; two values for one series contradict each other. */
+static bool says_the_same(const struct collect *c, const struct series *s, double v)
+{
+    double before = c->staged[s->staged].v;
+    return s->why == WHY_KNOWN && (before == v || (isnan(before) && isnan(v)));
+}
+
 static bool stage_sample(struct reading *r, uint32_t series)
 {
     struct collect *c = r->c;
@@ -89,8 +96,9 @@ static bool stage_sample(struct reading *r, uint32_t series)
         t += off;
     }
     if (again && !(x->has_time && s->own_time)) {
+        if (says_the_same(c, s, x->value)) return true;
         say_broken(r, x->name ? x->name : s->text, x->name ? x->name_len : s->text_len, r->x.line,
-                   "this series stands twice on the page");
+                   "this series stands twice on the page, with two values");
         mark(r, series, WHY_BROKEN);
         s->why = WHY_BROKEN;
         return true;
@@ -98,6 +106,7 @@ static bool stage_sample(struct reading *r, uint32_t series)
     if (!again) s->why = WHY_KNOWN;
     s->page = c->page;
     s->own_time = x->has_time;
+    s->staged = c->staged_n;
     return stage(c, series, t, x->value);
 }
 
