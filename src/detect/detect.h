@@ -30,7 +30,8 @@ struct detect_context {
 void detect_tick(struct detect *d, struct instant now, struct wall wall, const struct detect_context *ctx,
                  struct evidence *out);
 
-/* First true tick: freeze all baselines at their values BEFORE that tick, at most `bound` (2 h), then learn with clip 1. */
+/* Call on the first true tick, after its detect_tick: freezes all baselines at their values BEFORE that tick for
+ * timing.freeze_baseline (2 h), then they learn with clip 1. B of zscore becomes [onset - 31 min, onset - 1 min]. */
 void detect_freeze(struct detect *d, struct instant onset);
 /* Ends the freeze. What lies between onset and now is not learned, and left out of B and of the slots. `closed`: by an
  * incident that was false for 10 ticks in a row: those last ticks are healthy and may stand in B. */
@@ -47,7 +48,8 @@ void detect_exclude(struct detect *d, struct instant from, struct instant to);
 /* Pre-release baseline is kept 30 min. */
 void detect_release(struct detect *d, struct instant at);
 
-/* Block medians of a signal in [from, to), oldest first, into out (cap entries); step = max(30 s, range). NaN = unknown block. */
+/* Block medians of a signal in [from, to), oldest first, into out (cap entries); step = max(30 s, interval, range).
+ * NaN = unknown block. A block is what came in between two ticks and belongs to where it ENDED; kept for 4 h. */
 void detect_blocks(const struct detect *d, uint16_t signal, struct instant from, struct instant to, double *out, uint32_t cap,
                    struct blocks *ret);
 /* Known and all expected points in [from, to). */
