@@ -1,0 +1,364 @@
+/* libcurl's multi interface on libevent: curl names its sockets and one timer, the loop calls back. */
+#include "adapt/fetch.h"
+
+#include <curl/curl.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapt/fetch_body.h"
+#include "adapt/secret.h"
+#include "base/check.h"
+#include "base/text.h"
+
+#define POOL 32                        /* idle easy handles kept */
+#define CONNECTIONS 256
+
+struct transfer {
+    struct fetch *engine;
+    struct transfer *next, **link;
+    CURL *easy;
+    struct curl_slist *headers;
+    char *body, *want_header;
+    struct fetch_body answer;
+    bool (*may_send)(void *arg);
+    void (*done)(void *arg, const struct fetch_result *r);
+    void *arg;
+    bool asked, refused;               /* may_send was asked; it said no */
+    char refused_why[200];             /* before anything was begun */
+    char curl_error[CURL_ERROR_SIZE];
+};
+
+struct fetch {
+    struct event_base *base;
+    CURLM *multi;
+    struct event *timer, *later;       /* curl's timer; requests that failed before they began */
+    struct transfer *running, *stillborn;
+    CURL *pool[POOL];
+    unsigned pool_n, running_n;
+};
+
+/* ---- one transfer ---- */
+
+static void transfer_free(struct transfer *t)
+{
+    struct fetch *f = t->engine;
+    if (t->link) {
+        *t->link = t->next;
+        if (t->next) t->next->link = t->link;
+        f->running_n--;
+    }
+    if (t->easy) {
+        if (f->pool_n < POOL) {
+            curl_easy_reset(t->easy);
+            f->pool[f->pool_n++] = t->easy;
+        } else {
+            curl_easy_cleanup(t->easy);
+        }
+    }
+    for (struct curl_slist *h = t->headers; h; h = h->next) explicit_bzero(h->data, strlen(h->data));
+    curl_slist_free_all(t->headers);
+    fetch_body_free(&t->answer);
+    free(t->body);
+    free(t->want_header);
+    free(t);
+}
+
+static enum fetch_outcome outcome_of(const struct transfer *t, CURLcode rc)
+{
+    if (t->refused) return FETCH_NOT_SENT;
+    if (t->answer.failed != FETCH_ANSWER) return t->answer.failed;
+    switch (rc) {
+    case CURLE_OK: return FETCH_ANSWER;
+    case CURLE_OPERATION_TIMEDOUT: return FETCH_TIMEOUT;
+    case CURLE_UNSUPPORTED_PROTOCOL:   /* also what curl says to an answer that is no HTTP */
+    case CURLE_WEIRD_SERVER_REPLY: return t->asked ? FETCH_GARBAGE : FETCH_NOT_SENT;
+    case CURLE_URL_MALFORMAT:
+    case CURLE_FAILED_INIT:
+    case CURLE_OUT_OF_MEMORY: return t->asked ? FETCH_DOWN : FETCH_NOT_SENT;
+    case CURLE_FILESIZE_EXCEEDED: return FETCH_TOO_LARGE;
+    default: return FETCH_DOWN;
+    }
+}
+
+static const char *error_of(const struct transfer *t, enum fetch_outcome outcome, CURLcode rc)
+{
+    if (outcome == FETCH_ANSWER) return "";
+    if (t->refused_why[0]) return t->refused_why;
+    if (t->refused) return "stopped right before it was sent";
+    if (t->answer.error[0]) return t->answer.error;
+    return t->curl_error[0] ? t->curl_error : curl_easy_strerror(rc);
+}
+
+static void finish(struct transfer *t, CURLcode rc)
+{
+    if (rc == CURLE_OK) (void)fetch_body_end(&t->answer);
+    struct fetch_result r = {.outcome = outcome_of(t, rc), .sent = t->asked && !t->refused};
+    if (t->easy) (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &r.http);
+    r.error = error_of(t, r.outcome, rc);
+    r.body = r.outcome == FETCH_ANSWER ? buf_text(&t->answer.bytes) : "";
+    r.len = r.outcome == FETCH_ANSWER ? t->answer.bytes.len : 0;
+    r.content_type = t->answer.content_type;
+    r.wanted = t->answer.wanted;
+    t->done(t->arg, &r);
+    transfer_free(t);
+}
+
+static size_t on_header(char *data, size_t size, size_t n, void *arg)
+{
+    struct transfer *t = arg;
+    return fetch_body_header(&t->answer, data, size * n) ? size * n : 0;
+}
+
+static size_t on_data(char *data, size_t size, size_t n, void *arg)
+{
+    struct transfer *t = arg;
+    return fetch_body_data(&t->answer, data, size * n) ? size * n : 0;
+}
+
+/* The last moment at which nothing has gone out yet. */
+static int on_before_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port)
+{
+    struct transfer *t = arg;
+    (void)peer_ip;
+    (void)own_ip;
+    (void)peer_port;
+    (void)own_port;
+    if (t->may_send && !t->may_send(t->arg)) {
+        t->refused = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    t->asked = true;
+    return CURL_PREREQFUNC_OK;
+}
+
+/* ---- sockets and the timer ---- */
+
+static void collect_done(struct fetch *f)
+{
+    CURLMsg *m;
+    int left;
+    while ((m = curl_multi_info_read(f->multi, &left))) {
+        if (m->msg != CURLMSG_DONE) continue;
+        struct transfer *t = NULL;
+        CURLcode rc = m->data.result;
+        CURL *easy = m->easy_handle;
+        (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
+        (void)curl_multi_remove_handle(f->multi, easy);
+        finish(t, rc);
+    }
+}
+
+static void on_socket(evutil_socket_t fd, short what, void *arg)
+{
+    struct fetch *f = arg;
+    int running, bits = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
+    (void)curl_multi_socket_action(f->multi, fd, bits, &running);
+    collect_done(f);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    struct fetch *f = arg;
+    int running;
+    (void)fd;
+    (void)what;
+    (void)curl_multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    collect_done(f);
+}
+
+static int set_timer(CURLM *multi, long ms, void *arg)
+{
+    struct fetch *f = arg;
+    (void)multi;
+    if (ms < 0) return evtimer_del(f->timer);
+    struct timeval tv = {ms / 1000, (ms % 1000) * 1000};
+    return evtimer_add(f->timer, &tv);
+}
+
+static int set_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
+{
+    struct fetch *f = arg;
+    struct event *watch = socket_arg;
+    (void)easy;
+    if (watch) {
+        event_free(watch);
+        (void)curl_multi_assign(f->multi, fd, NULL);
+    }
+    if (what == CURL_POLL_REMOVE) return 0;
+    short bits = (short)((what & CURL_POLL_IN ? EV_READ : 0) | (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
+    struct event *fresh = event_new(f->base, fd, bits, on_socket, f);
+    if (!fresh || event_add(fresh, NULL) != 0) return -1;
+    (void)curl_multi_assign(f->multi, fd, fresh);
+    return 0;
+}
+
+static void on_later(evutil_socket_t fd, short what, void *arg)
+{
+    struct fetch *f = arg;
+    (void)fd;
+    (void)what;
+    while (f->stillborn) {
+        struct transfer *t = f->stillborn;
+        f->stillborn = t->next;
+        finish(t, CURLE_FAILED_INIT);
+    }
+}
+
+/* ---- the engine ---- */
+
+struct fetch *fetch_new(struct event_base *base)
+{
+    static bool ready;
+    if (!ready && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return NULL;
+    ready = true;
+    struct fetch *f = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    f->base = base;
+    f->multi = curl_multi_init();
+    f->timer = evtimer_new(base, on_timer, f);
+    f->later = evtimer_new(base, on_later, f);
+    if (!f->multi || !f->timer || !f->later) {
+        fetch_free(f);
+        return NULL;
+    }
+    (void)curl_multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
+    (void)curl_multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
+    (void)curl_multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    (void)curl_multi_setopt(f->multi, CURLMOPT_TIMERDATA, f);
+    (void)curl_multi_setopt(f->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)CONNECTIONS);
+    (void)curl_multi_setopt(f->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS);
+    return f;
+}
+
+void fetch_free(struct fetch *f)
+{
+    if (!f) return;
+    while (f->running) {
+        (void)curl_multi_remove_handle(f->multi, f->running->easy);
+        transfer_free(f->running);
+    }
+    while (f->stillborn) {
+        struct transfer *t = f->stillborn;
+        f->stillborn = t->next;
+        transfer_free(t);
+    }
+    for (unsigned i = 0; i < f->pool_n; i++) curl_easy_cleanup(f->pool[i]);
+    if (f->multi) curl_multi_cleanup(f->multi);
+    if (f->timer) event_free(f->timer);
+    if (f->later) event_free(f->later);
+    free(f);
+}
+
+unsigned fetch_running(const struct fetch *f) { return f->running_n; }
+
+static bool add_header(struct transfer *t, const char *line)
+{
+    struct curl_slist *grown = curl_slist_append(t->headers, line);
+    if (grown) t->headers = grown;
+    return grown != NULL;
+}
+
+static bool add_bearer(struct transfer *t, const char *path)
+{
+    char secret[SECRET_MAX], line[SECRET_MAX + 32] = "Authorization: Bearer ";
+    struct err e;
+    if (secret_read(path, secret, &e) != STATUS_OK) {
+        (void)text_copy(t->refused_why, sizeof t->refused_why, e.text);
+        return false;
+    }
+    bool ok = text_copy(line + strlen(line), sizeof line - strlen(line), secret) && add_header(t, line);
+    explicit_bzero(secret, sizeof secret);
+    explicit_bzero(line, sizeof line);
+    return ok;
+}
+
+static bool fill_headers(struct transfer *t, const struct fetch_request *r)
+{
+    if (!add_header(t, "Expect:") || !add_header(t, "Accept-Encoding: gzip")) return false;
+    for (unsigned i = 0; i < r->header_count; i++) {
+        if (strpbrk(r->headers[i], "\r\n")) {
+            (void)text_copy(t->refused_why, sizeof t->refused_why, "a header of the request holds a line break");
+            return false;
+        }
+        if (!add_header(t, r->headers[i])) return false;
+    }
+    return !r->bearer_file || add_bearer(t, r->bearer_file);
+}
+
+static void fill_callbacks(struct transfer *t)
+{
+    CURL *c = t->easy;
+    (void)curl_easy_setopt(c, CURLOPT_PRIVATE, t);
+    (void)curl_easy_setopt(c, CURLOPT_ERRORBUFFER, t->curl_error);
+    (void)curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
+    (void)curl_easy_setopt(c, CURLOPT_HEADERDATA, t);
+    (void)curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_data);
+    (void)curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
+    (void)curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_before_send);
+    (void)curl_easy_setopt(c, CURLOPT_PREREQDATA, t);
+}
+
+static bool fill_easy(struct transfer *t, const struct fetch_request *r)
+{
+    CURL *c = t->easy;
+    int64_t ms = r->timeout.us / US_PER_MS;
+    if (!fill_headers(t, r)) return false;
+    fill_callbacks(t);
+    (void)curl_easy_setopt(c, CURLOPT_HTTPHEADER, t->headers);
+    (void)curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+    (void)curl_easy_setopt(c, CURLOPT_PROXY, "");
+    (void)curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    (void)curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(ms > 0 ? ms : 1));
+    (void)curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)(ms > 0 ? ms : 1));
+    if (curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK) return false;
+    if (curl_easy_setopt(c, CURLOPT_URL, r->url) != CURLE_OK) return false;
+    if (t->body) {
+        (void)curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
+        (void)curl_easy_setopt(c, CURLOPT_POSTFIELDS, t->body);
+    }
+    if (strcmp(r->method, "HEAD") == 0) (void)curl_easy_setopt(c, CURLOPT_NOBODY, 1L);
+    if (curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, r->method) != CURLE_OK) return false;
+    if (r->once) {
+        (void)curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, 1L);
+        (void)curl_easy_setopt(c, CURLOPT_FORBID_REUSE, 1L);
+    }
+    return true;
+}
+
+static bool begin(struct fetch *f, struct transfer *t, const struct fetch_request *r)
+{
+    t->easy = f->pool_n > 0 ? f->pool[--f->pool_n] : curl_easy_init();
+    if (r->want_header && !(t->want_header = strdup(r->want_header))) return false;
+    if (r->body) {
+        t->body = malloc(r->body_len + 1);
+        if (!t->body) return false;
+        memcpy(t->body, r->body, r->body_len);
+    }
+    fetch_body_begin(&t->answer, r->max_wire ? r->max_wire : FETCH_WIRE_MAX, r->max_body ? r->max_body : FETCH_BODY_MAX,
+                     t->want_header);
+    if (!t->easy || !fill_easy(t, r)) return false;
+    return curl_multi_add_handle(f->multi, t->easy) == CURLM_OK;
+}
+
+void fetch_start(struct fetch *f, const struct fetch_request *r)
+{
+    struct transfer *t = calloc(1, sizeof *t);
+    CHECK(t != NULL);
+    *t = (struct transfer){.engine = f, .may_send = r->may_send, .done = r->done, .arg = r->arg};
+    if (begin(f, t, r)) {
+        t->next = f->running;
+        t->link = &f->running;
+        if (t->next) t->next->link = &t->next;
+        f->running = t;
+        f->running_n++;
+        return;
+    }
+    if (!t->refused_why[0]) (void)text_copy(t->refused_why, sizeof t->refused_why, "the request could not be made: bad URL or method");
+    t->refused = true;
+    t->next = f->stillborn;
+    f->stillborn = t;
+    struct timeval now = {0, 0};
+    (void)evtimer_add(f->later, &now);
+}
