@@ -1,0 +1,327 @@
+#include "api/http_server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/http_request.h"
+#include "base/check.h"
+#include "base/text.h"
+
+struct http_server {
+    struct event_base *base;
+    struct http_limits limits;
+    void (*handle)(void *ctx, struct http_request *r);
+    void *ctx;
+    struct evconnlistener *listener;
+    struct http_connection *connections;
+    unsigned connection_n;
+    bool ending;
+    uint64_t answers[6];
+};
+
+enum phase { PHASE_IDLE, PHASE_HEAD, PHASE_BODY, PHASE_HANDLED, PHASE_CLOSING };
+
+struct http_connection {
+    struct http_server *server;
+    struct http_connection *next, **link;
+    struct bufferevent *bev;
+    struct event *deadline;
+    enum phase phase;
+    struct http_request *request;
+    char peer[INET6_ADDRSTRLEN];
+};
+
+struct http_limits http_limits_default(void)
+{
+    return (struct http_limits){.head_bytes = 8u << 10, .body_bytes = 1u << 20, .connections = 256, .head_deadline = SPAN_S(10),
+                                .request_deadline = SPAN_S(30), .idle = SPAN_S(60)};
+}
+
+static void set_deadline(struct http_connection *c, struct span d)
+{
+    struct timeval tv = {d.us / US_PER_S, d.us % US_PER_S};
+    (void)evtimer_add(c->deadline, &tv);
+}
+
+static void connection_free(struct http_connection *c)
+{
+    struct http_server *s = c->server;
+    *c->link = c->next;
+    if (c->next) c->next->link = c->link;
+    if (c->request) http_request_orphan(c->request);
+    bufferevent_free(c->bev);
+    event_free(c->deadline);
+    free(c);
+    if (s->connection_n-- == s->limits.connections && s->listener && !s->ending) (void)evconnlistener_enable(s->listener);
+}
+
+/* ---- reading ---- */
+
+static void read_more(struct http_connection *c);
+
+static void refuse(struct http_connection *c, int status, const char *why)
+{
+    if (!c->request) c->request = http_request_new(c, c->peer);
+    CHECK(c->request != NULL);
+    c->request->head.close = true;
+    if (!c->request->head.method) c->request->head.method = HTTP_GET;
+    c->phase = PHASE_HANDLED;
+    http_reply_error(c->request, status, "%s", why);
+}
+
+static void hand_over(struct http_connection *c)
+{
+    c->phase = PHASE_HANDLED;
+    (void)evtimer_del(c->deadline);
+    c->server->handle(c->server->ctx, c->request);
+}
+
+static void read_body(struct http_connection *c)
+{
+    struct evbuffer *in = bufferevent_get_input(c->bev);
+    struct http_request *r = c->request;
+    size_t want = (size_t)r->head.content_length - r->body.len;
+    while (want > 0 && evbuffer_get_length(in) > 0) {
+        char chunk[16384];
+        int n = evbuffer_remove(in, chunk, want < sizeof chunk ? want : sizeof chunk);
+        if (n <= 0) break;
+        buf_add(&r->body, chunk, (size_t)n);
+        want -= (size_t)n;
+    }
+    if (!buf_ok(&r->body)) refuse(c, 503, "out of memory for the body");
+    else if (want == 0) hand_over(c);
+}
+
+static void begin_body(struct http_connection *c)
+{
+    struct http_request *r = c->request;
+    if (r->head.content_length > c->server->limits.body_bytes) {
+        refuse(c, 413, "the body is too large");
+        return;
+    }
+    c->phase = PHASE_BODY;
+    set_deadline(c, c->server->limits.request_deadline);
+    if (r->head.expects_continue && r->head.content_length > 0) {
+        static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+        (void)bufferevent_write(c->bev, go_on, sizeof go_on - 1);
+    }
+    read_body(c);
+}
+
+static void read_head(struct http_connection *c)
+{
+    struct evbuffer *in = bufferevent_get_input(c->bev);
+    size_t limit = c->server->limits.head_bytes, have = evbuffer_get_length(in);
+    if (have == 0) return;
+    if (c->phase == PHASE_IDLE) {
+        c->phase = PHASE_HEAD;
+        set_deadline(c, c->server->limits.head_deadline);
+    }
+    struct evbuffer_ptr end = evbuffer_search(in, "\r\n\r\n", 4, NULL);
+    if (end.pos < 0 || (size_t)end.pos + 4 > limit) {
+        if (end.pos >= 0 || have > limit) refuse(c, 431, "the headers are too large");
+        return;
+    }
+    size_t len = (size_t)end.pos + 4;
+    const char *why = "";
+    c->request = http_request_new(c, c->peer);
+    CHECK(c->request && http_request_reserve(c->request, len));
+    (void)evbuffer_remove(in, c->request->raw, len);
+    int status = http_parse_head(c->request->raw, len, &c->request->head, &why);
+    if (status) refuse(c, status, why);
+    else begin_body(c);
+}
+
+static void read_more(struct http_connection *c)
+{
+    if (c->phase == PHASE_IDLE || c->phase == PHASE_HEAD) read_head(c);
+    else if (c->phase == PHASE_BODY) read_body(c);
+}
+
+static void on_read(struct bufferevent *bev, void *arg)
+{
+    (void)bev;
+    read_more(arg);
+}
+
+/* Output is empty: the answer is with the kernel. */
+static void on_written(struct bufferevent *bev, void *arg)
+{
+    struct http_connection *c = arg;
+    (void)bev;
+    if (c->phase == PHASE_CLOSING) connection_free(c);
+}
+
+static void on_end(struct bufferevent *bev, short what, void *arg)
+{
+    (void)bev;
+    (void)what;
+    connection_free(arg);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+    struct http_connection *c = arg;
+    (void)fd;
+    (void)what;
+    if (c->phase == PHASE_HEAD || c->phase == PHASE_BODY) refuse(c, 408, "the request took too long to arrive");
+    else if (c->phase != PHASE_HANDLED) connection_free(c);
+}
+
+/* ---- answering ---- */
+
+/* The head of an answer; everything is said about caching and sniffing, because consoles will be served from here too. */
+static void put_head(struct evbuffer *out, const struct http_request *r, int status, const char *content_type, size_t len)
+{
+    evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nContent-Length: %zu\r\n", status, http_status_text(status), len);
+    if (content_type) evbuffer_add_printf(out, "Content-Type: %s\r\n", content_type);
+    evbuffer_add_printf(out, "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n%s%s\r\n", buf_text(&r->more),
+                        r->head.close ? "Connection: close\r\n" : "");
+}
+
+void http_connection_answer(struct http_connection *c, struct http_request *r, int status, const char *content_type,
+                            const void *bytes, size_t len)
+{
+    struct evbuffer *out = bufferevent_get_output(c->bev);
+    CHECK(c->request == r && c->phase == PHASE_HANDLED);
+    put_head(out, r, status, content_type, len);
+    if (r->head.method != HTTP_HEAD) (void)evbuffer_add(out, bytes, len);
+    if (status >= 100 && status < 600) c->server->answers[status / 100]++;
+    c->phase = r->head.close ? PHASE_CLOSING : PHASE_IDLE;
+    c->request = NULL;
+    set_deadline(c, c->phase == PHASE_CLOSING ? c->server->limits.request_deadline : c->server->limits.idle);
+    if (c->phase == PHASE_CLOSING) (void)bufferevent_disable(c->bev, EV_READ);
+    else if (evbuffer_get_length(bufferevent_get_input(c->bev)) > 0) bufferevent_trigger(c->bev, EV_READ, BEV_TRIG_DEFER_CALLBACKS);
+}
+
+/* ---- listening ---- */
+
+static void name_peer(struct http_connection *c, const struct sockaddr *a)
+{
+    const void *address = a->sa_family == AF_INET ? (const void *)&((const struct sockaddr_in *)(const void *)a)->sin_addr
+                                                  : (const void *)&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
+    if (!inet_ntop(a->sa_family, address, c->peer, sizeof c->peer)) (void)text_copy(c->peer, sizeof c->peer, "?");
+}
+
+static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *a, int a_len, void *arg)
+{
+    struct http_server *s = arg;
+    struct http_connection *c = calloc(1, sizeof *c);
+    (void)l;
+    (void)a_len;
+    if (c) c->bev = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (c && c->bev) c->deadline = evtimer_new(s->base, on_deadline, c);
+    if (!c || !c->bev || !c->deadline) {       /* out of memory: this one peer loses, the others go on */
+        if (c && c->bev) bufferevent_free(c->bev);
+        else (void)close(fd);
+        free(c);
+        return;
+    }
+    c->server = s;
+    name_peer(c, a);
+    c->next = s->connections;
+    c->link = &s->connections;
+    if (c->next) c->next->link = &c->next;
+    s->connections = c;
+    if (++s->connection_n >= s->limits.connections) (void)evconnlistener_disable(s->listener);
+    struct timeval slow = {s->limits.request_deadline.us / US_PER_S, s->limits.request_deadline.us % US_PER_S};
+    bufferevent_setcb(c->bev, on_read, on_written, on_end, c);
+    bufferevent_set_timeouts(c->bev, NULL, &slow);
+    bufferevent_setwatermark(c->bev, EV_READ, 0, s->limits.head_bytes + s->limits.body_bytes);
+    (void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+    set_deadline(c, s->limits.idle);
+}
+
+struct http_server *http_server_new(struct event_base *base, struct http_limits limits,
+                                    void (*handle)(void *ctx, struct http_request *r), void *ctx)
+{
+    struct http_server *s = calloc(1, sizeof *s);
+    if (s) *s = (struct http_server){.base = base, .limits = limits, .handle = handle, .ctx = ctx};
+    return s;
+}
+
+static enum status resolve(const char *address, struct addrinfo **ret, struct err *e)
+{
+    char host[64];
+    const char *colon = strrchr(address, ':');
+    size_t n = colon ? (size_t)(colon - address) : 0;
+    if (!colon || n == 0 || n >= sizeof host) return err_set(e, STATUS_INVALID, "listen address '%.80s': expected HOST:PORT", address);
+    memcpy(host, address, n);
+    host[n] = '\0';
+    char *bare = host;
+    if (host[0] == '[' && host[n - 1] == ']') {
+        host[n - 1] = '\0';
+        bare++;
+    }
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    int rc = getaddrinfo(bare, colon + 1, &hints, ret);
+    if (rc == 0) return STATUS_OK;
+    return err_set(e, STATUS_INVALID, "listen address '%.80s': %s", address, gai_strerror(rc));
+}
+
+static enum status open_listener(struct http_server *s, const struct addrinfo *a, const char *address, struct err *e)
+{
+    int one = 1, fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return err_set(e, STATUS_IO, "cannot make a socket: %s", strerror(errno));
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    /* Accepted sockets inherit it; without it small answers wait for the peer's delayed acknowledgement. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, 128) != 0) {
+        int why = errno;
+        (void)close(fd);
+        if (why == EADDRINUSE)
+            return err_set(e, STATUS_BUSY, "cannot listen on %s: the port is in use, perhaps by another trimtab; stop it or choose another port with --listen", address);
+        if (why == EACCES) return err_set(e, STATUS_DENIED, "cannot listen on %s: not permitted; choose a port over 1023", address);
+        return err_set(e, STATUS_IO, "cannot listen on %s: %s", address, strerror(why));
+    }
+    s->listener = evconnlistener_new(s->base, on_accept, s, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    if (s->listener) return STATUS_OK;
+    (void)close(fd);
+    return err_set(e, STATUS_MEMORY, "out of memory");
+}
+
+static void name_bound(const struct http_server *s, char bound[80])
+{
+    struct sockaddr_storage a;
+    socklen_t len = sizeof a;
+    char host[INET6_ADDRSTRLEN] = "?", port[16] = "?";
+    if (getsockname(evconnlistener_get_fd(s->listener), (struct sockaddr *)&a, &len) == 0) {
+        (void)getnameinfo((struct sockaddr *)&a, len, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
+    }
+    snprintf(bound, 80, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+enum status http_server_listen(struct http_server *s, const char *address, char bound[80], struct err *e)
+{
+    struct addrinfo *list;
+    enum status st = resolve(address, &list, e);
+    if (st != STATUS_OK) return st;
+    st = open_listener(s, list, address, e);
+    freeaddrinfo(list);
+    if (st == STATUS_OK) name_bound(s, bound);
+    return st;
+}
+
+void http_server_free(struct http_server *s)
+{
+    if (!s) return;
+    s->ending = true;
+    while (s->connections) connection_free(s->connections);
+    if (s->listener) evconnlistener_free(s->listener);
+    free(s);
+}
+
+unsigned http_server_connections(const struct http_server *s) { return s->connection_n; }
+uint64_t http_server_requests(const struct http_server *s, unsigned class) { return class < 6 ? s->answers[class] : 0; }
