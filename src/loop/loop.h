@@ -42,5 +42,7 @@ const struct policy *loop_policy(const struct loop *l);
 const struct decision *loop_decision(const struct loop *l, uint16_t service);   /* of the last tick; cheap */
 const struct control *loop_control(const struct loop *l, uint16_t service);   /* for the simulator's checker */
 size_t loop_bytes(const struct loop *l);
+/* The baselines of one service, as EFFECT_SAVE_STATE carries them: what the shell keeps when it ends. */
+void loop_service_state(const struct loop *l, uint16_t service, struct buf *out);
 
 #endif

@@ -207,6 +207,12 @@ void loop_modules(const struct loop *l, struct module_view ret[MODULE_COUNT])
 
 void loop_counters(const struct loop *l, struct loop_counters *ret) { *ret = l->counters; }
 
+void loop_service_state(const struct loop *l, uint16_t service, struct buf *out)
+{
+    CHECK(service < l->service_count);
+    detect_save(l->services[service].detect, out);
+}
+
 size_t loop_bytes(const struct loop *l)
 {
     size_t total = sizeof *l + l->service_count * sizeof *l->services + l->effect_cap * sizeof *l->effects;

@@ -1,0 +1,102 @@
+/* The operational addresses. */
+#include "api/api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+
+#define TEXT "text/plain; charset=utf-8"
+#define PAGE "text/plain; version=0.0.4; charset=utf-8"
+
+static void text(struct http_request *r, int status, const char *s) { http_reply(r, status, TEXT, s, strlen(s)); }
+
+static void get_healthy(void *ctx, struct http_request *r)
+{
+    (void)ctx;
+    text(r, 200, "trimtab is healthy.\n");
+}
+
+static void get_ready(void *ctx, struct http_request *r)
+{
+    struct api *api = ctx;
+    char why[200] = "", line[240];
+    if (api->ready(api->ctx, why)) {
+        text(r, 200, "trimtab is ready.\n");
+        return;
+    }
+    snprintf(line, sizeof line, "not ready: %s\n", why);
+    text(r, 503, line);
+}
+
+static void post_reload(void *ctx, struct http_request *r)
+{
+    struct api *api = ctx;
+    struct err e;
+    if (api->reload(api->ctx, "api", &e) == STATUS_OK) text(r, 200, "configuration loaded\n");
+    else http_reply_error(r, 500, "the old configuration stays in force: %s", e.text);
+}
+
+static bool module_of(struct http_request *r, enum module *ret)
+{
+    const char *name = http_request_param(r, "module");
+    if (name && module_parse(name, ret)) return true;
+    http_reply_error(r, 404, "no module '%.60s'; there are collect, detect, locate, decide, execute, verify", name ? name : "");
+    return false;
+}
+
+static void get_module(void *ctx, struct http_request *r)
+{
+    struct api *api = ctx;
+    struct module_view m[MODULE_COUNT];
+    enum module which;
+    char line[320];
+    if (!module_of(r, &which)) return;
+    api->modules(api->ctx, m);
+    snprintf(line, sizeof line, "%s is %s%s%s\n", module_name(which), m[which].healthy ? "healthy" : "not healthy",
+             m[which].note[0] ? ": " : "", m[which].note);
+    text(r, m[which].healthy ? 200 : 503, line);
+}
+
+static void get_metrics(void *ctx, struct http_request *r)
+{
+    struct buf b = BUF_INIT;
+    metrics_page(ctx, &b);
+    http_reply_buf(r, 200, PAGE, &b);
+}
+
+static void get_module_metrics(void *ctx, struct http_request *r)
+{
+    struct buf b = BUF_INIT;
+    enum module which;
+    if (!module_of(r, &which)) return;
+    metrics_module_page(ctx, which, &b);
+    http_reply_buf(r, 200, PAGE, &b);
+}
+
+static const struct route operate[] = {
+    {HTTP_GET, "/-/healthy", ROUTE_OPEN, get_healthy, "200 as long as the process answers"},
+    {HTTP_GET, "/-/ready", ROUTE_OPEN, get_ready, "200 when the log is read and the store works"},
+    {HTTP_POST, "/-/reload", ROUTE_TOKEN, post_reload, "reads the configuration again; a bad one changes nothing"},
+    {HTTP_GET, "/-/healthy/{module}", ROUTE_OPEN, get_module, "one of the six stages"},
+    {HTTP_GET, "/metrics", ROUTE_OPEN, get_metrics, "own metrics"},
+    {HTTP_GET, "/metrics/{module}", ROUTE_OPEN, get_module_metrics, "metrics of one stage"},
+};
+
+void api_init(struct api *api)
+{
+    api->routes = (struct routes){.tables = api->tables, .token = api->token, .ctx = api};
+    api_add_table(api, operate, ARRAY_LEN(operate));
+}
+
+void api_add_table(struct api *api, const struct route *rows, unsigned n)
+{
+    CHECK(api->routes.n < ARRAY_LEN(api->tables));
+    api->tables[api->routes.n++] = (struct route_table){rows, n};
+}
+
+void api_handle(void *ctx, struct http_request *r)
+{
+    struct api *api = ctx;
+    routes_dispatch(&api->routes, r);
+}

@@ -1,0 +1,31 @@
+/* What the API needs from the daemon, and the tables of addresses it serves. The daemon fills one struct api. */
+#ifndef API_API_H
+#define API_API_H
+
+#include "api/http_server.h"
+#include "api/metrics.h"
+#include "api/routes.h"
+#include "loop/ports.h"
+
+struct api {
+    struct control_port control;
+    void *ctx;                       /* for the functions below */
+    void (*modules)(void *ctx, struct module_view ret[MODULE_COUNT]);
+    void (*runtime)(void *ctx, struct api_runtime *ret);
+    /* false: not ready, `why` says what for. Healthy is the process that answers at all. */
+    bool (*ready)(void *ctx, char why[200]);
+    enum status (*reload)(void *ctx, const char *by, struct err *e);
+    char token[72];
+    struct routes routes;
+    struct route_table tables[4];    /* operate, metrics, and room for more: see api_add_table */
+};
+
+/* Fills the tables with what this room always serves: /-/healthy /-/ready /-/reload /-/healthy/MODULE /metrics
+ * /metrics/MODULE. */
+void api_init(struct api *api);
+/* One more table, for example the JSON API under /api/v1. Its handlers get `struct api *`. */
+void api_add_table(struct api *api, const struct route *rows, unsigned n);
+/* handle function for http_server_new; ctx is the struct api. */
+void api_handle(void *ctx, struct http_request *r);
+
+#endif

@@ -1,0 +1,41 @@
+/* The daemon's own metrics as a Prometheus page. Names, types and help come from metrics.def. */
+#ifndef API_METRICS_H
+#define API_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "loop/ports.h"
+#include "model/enums.h"
+
+#define API_BUCKETS 12
+struct api_histogram { uint64_t counts[API_BUCKETS + 1], n; double sum; };   /* 100 us .. 5 s, then +Inf */
+void api_histogram_add(struct api_histogram *h, double seconds);
+
+/* A counter by outcome, named by static words. */
+struct api_outcome { const char *word; uint64_t count; };
+#define API_OUTCOMES 8
+struct api_outcomes { struct api_outcome items[API_OUTCOMES]; unsigned n; };
+
+/* Numbers that only the daemon knows. Texts are static or live until the page is made. */
+struct api_runtime {
+    const char *version, *revision, *store_state;
+    double speed, start_seconds, reload_seconds, scrape_seconds;
+    bool ready, dry_run, reload_ok;
+    uint64_t ticks, unexpected, actions, rollbacks, incidents, scrape_bytes, audit_size, audit_waiting, points_dropped, loop_bytes;
+    uint64_t decisions[DECISION_COUNT], verdicts[VERDICT_COUNT];
+    unsigned services, in_flight, awaiting, halted, with_person, http_connections, notify_waiting;
+    struct api_outcomes scrapes, reads, writes, notices, notifications, http_requests;
+    const struct api_histogram *append_seconds;
+};
+
+struct api;
+/* The whole page. */
+void metrics_page(struct api *api, struct buf *out);
+/* What belongs to one stage. */
+void metrics_module_page(struct api *api, enum module m, struct buf *out);
+/* "NAME TYPE help" of all, for the documentation. */
+void metrics_list(struct buf *out);
+
+#endif

@@ -1,0 +1,328 @@
+/* Life of the daemon: start in order, run, end without changing a knob. */
+#include "app/daemon.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <event2/thread.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "app/sdnotify.h"
+#include "base/check.h"
+#include "base/text.h"
+#include "config/load.h"
+#include "loop/control.h"
+
+#define STOP_PATIENCE_US 1500000     /* SIGTERM ends within 2 s, whatever the disk does */
+#define RETAIN_EVERY_US US_PER_HOUR
+#define MODULE_GOOD_TICKS 3          /* loop.md row 51 */
+
+/* ---- stepping ---- */
+
+static void arm(struct daemon *d, struct instant wake_at)
+{
+    if (!instant_is_set(wake_at)) {
+        (void)evtimer_del(d->wake);
+        return;
+    }
+    int64_t us = clock_wall_until(&d->clock, wake_at).us;
+    struct timeval tv = {us / US_PER_S, us % US_PER_S};
+    (void)evtimer_add(d->wake, &tv);
+}
+
+void daemon_step(struct daemon *d, struct event *e)
+{
+    struct update u;
+    CHECK(!d->stepping);
+    d->stepping = true;
+    clock_now(&d->clock, &e->now, &e->wall);
+    loop_step(d->loop, e, &u);
+    daemon_effects(d, &u);
+    if (!d->ending) arm(d, u.wake_at);
+    d->stepping = false;
+}
+
+static void deliver(void *ctx, struct event *e) { daemon_step(ctx, e); }
+static const struct policy *policy_now(void *ctx) { return ((struct daemon *)ctx)->policy; }
+static void time_now(void *ctx, struct instant *now, struct wall *wall) { clock_now(&((struct daemon *)ctx)->clock, now, wall); }
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+    struct event e = {.kind = EVENT_TIME, .service = ALL_SERVICES};
+    (void)fd;
+    (void)what;
+    daemon_step(arg, &e);
+}
+
+static void on_acks(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    daemon_log_poll(arg);
+}
+
+/* A stage that has been silent for three ticks freezes forward writes until it has been well for three. */
+static void watch_modules(struct daemon *d)
+{
+    struct module_view m[MODULE_COUNT];
+    struct event e = {.kind = EVENT_HEALTH, .service = ALL_SERVICES};
+    const char *sick = NULL;
+    loop_modules(d->loop, m);
+    for (unsigned i = 0; i < MODULE_COUNT && !sick; i++) {
+        if (!m[i].healthy) sick = module_name((enum module)i);
+    }
+    double ticks_a_second = d->options.speed / span_seconds(d->policy->tick);
+    if (sick) d->module_good_seconds = 0;
+    else d->module_good_seconds++;
+    if (sick && !d->module_frozen) {
+        d->module_frozen = true;
+        e.u.health.set = FREEZE_MODULE;
+        e.u.health.why = sick;
+        log_line(LEVEL_ERROR, "watchdog", "a stage is silent; no changes are made until it works again", "module", sick, NULL);
+        daemon_step(d, &e);
+    } else if (d->module_frozen && !sick && d->module_good_seconds * ticks_a_second >= MODULE_GOOD_TICKS) {
+        d->module_frozen = false;
+        e.u.health.clear = FREEZE_MODULE;
+        log_line(LEVEL_INFO, "watchdog", "all stages work again", NULL);
+        daemon_step(d, &e);
+    }
+}
+
+static void on_second(evutil_socket_t fd, short what, void *arg)
+{
+    struct daemon *d = arg;
+    struct err e;
+    (void)fd;
+    (void)what;
+    daemon_halt_check(d);
+    daemon_log_second(d);
+    watch_modules(d);
+    if (clock_monotonic_us() - d->last_retain > RETAIN_EVERY_US) {
+        struct instant now;
+        struct wall wall;
+        d->last_retain = clock_monotonic_us();
+        clock_now(&d->clock, &now, &wall);
+        (void)store_retain(d->store, wall.us, &e);
+    }
+    sdnotify("WATCHDOG=1");           /* from here only: it proves that the loop turns */
+}
+
+/* ---- start ---- */
+
+static void on_signal(evutil_socket_t sig, short what, void *arg)
+{
+    struct daemon *d = arg;
+    struct err e;
+    (void)what;
+    if (sig == SIGHUP) {
+        (void)daemon_reload(d, "SIGHUP", &e);
+        return;
+    }
+    log_line(LEVEL_INFO, "daemon", "told to end; no setting is changed by that", "signal", sig == SIGTERM ? "SIGTERM" : "SIGINT", NULL);
+    daemon_end(d, EXIT_GOOD);
+}
+
+void daemon_end(struct daemon *d, int exit_code)
+{
+    d->ending = true;                 /* daemon_may_send says no from here on */
+    if (d->exit_code == EXIT_GOOD) d->exit_code = exit_code;
+    if (d->base) (void)event_base_loopbreak(d->base);
+}
+
+static bool open_policy(struct daemon *d)
+{
+    char error[512] = "";
+    struct err e;
+    d->policy = daemon_policy_read(d->options.config, &d->policy_text, &d->policy_len, error, sizeof error);
+    if (!d->policy) {
+        log_line(LEVEL_ERROR, "config", "the configuration has errors; nothing was started", "error", error, NULL);
+        return false;
+    }
+    if (!daemon_speed_fits(d->policy, d->options.speed, &e)) {
+        log_line(LEVEL_ERROR, "config", e.text, NULL);
+        return false;
+    }
+    const char *data = d->options.data ? d->options.data : d->policy->data_dir;
+    const char *listen = d->options.listen ? d->options.listen : d->policy->listen;
+    if (!text_copy(d->data, sizeof d->data, data ? data : "./trimtab-data") ||
+        !text_copy(d->listen, sizeof d->listen, listen ? listen : "127.0.0.1:7373")) {
+        log_line(LEVEL_ERROR, "config", "the data folder or the listen address is too long", NULL);
+        return false;
+    }
+    return true;
+}
+
+static bool open_ports(struct daemon *d)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    struct timeval second = {1, 0};
+    d->base = event_base_new();
+    d->adapt = (struct adapt){.base = d->base, .sink = {d, deliver}, .policy = policy_now, .now = time_now, .ctx = d};
+    d->adapt.fetch = d->base ? fetch_new(d->base) : NULL;
+    if (!d->adapt.fetch) return false;
+    d->scrape = scrape_new(&d->adapt);
+    d->writer = writer_new(&d->adapt);
+    d->notify = notify_new(&d->adapt);
+    d->server = http_server_new(d->base, http_limits_default(), api_handle, &d->api);
+    d->wake = evtimer_new(d->base, on_wake, d);
+    d->second = event_new(d->base, -1, EV_PERSIST, on_second, d);
+    d->acks = event_new(d->base, store_fd(d->store), EV_READ | EV_PERSIST, on_acks, d);
+    if (!d->scrape || !d->writer || !d->notify || !d->server || !d->wake || !d->second || !d->acks) return false;
+    for (unsigned i = 0; i < ARRAY_LEN(numbers); i++) {
+        d->signals[i] = evsignal_new(d->base, numbers[i], on_signal, d);
+        if (!d->signals[i] || event_add(d->signals[i], NULL) != 0) return false;
+    }
+    return event_add(d->second, &second) == 0 && event_add(d->acks, NULL) == 0 && daemon_halt_open(d);
+}
+
+static bool open_loop(struct daemon *d)
+{
+    struct instant now;
+    struct wall wall;
+    clock_start(&d->clock, d->options.speed, daemon_log_newest(d));
+    clock_now(&d->clock, &now, &wall);
+    d->loop = loop_new(d->policy, now, wall, (struct loop_options){.dry_run = d->options.dry_run, .alone = true,
+                                                                   .started_by = "trimtab " TRIMTAB_VERSION});
+    if (!d->loop) return false;
+    daemon_log_fold_all(d);
+    return !d->ending;
+}
+
+/* DATA/listen tells where the daemon listens, for whoever asked for port 0. */
+static bool write_bound(const struct daemon *d)
+{
+    char path[1200], temp[1210];
+    snprintf(path, sizeof path, "%s/listen", d->data);
+    snprintf(temp, sizeof temp, "%s.new", path);
+    FILE *f = fopen(temp, "we");
+    if (!f) return false;
+    bool ok = fprintf(f, "%s\n", d->bound) > 0;
+    ok = fclose(f) == 0 && ok;
+    return ok && rename(temp, path) == 0;
+}
+
+static bool open_server(struct daemon *d)
+{
+    struct err e;
+    if (!daemon_token(d)) return false;
+    daemon_api_open(d);
+    if (http_server_listen(d->server, d->listen, d->bound, &e) != STATUS_OK) {
+        log_line(LEVEL_ERROR, "api", e.text, NULL);
+        return false;
+    }
+    if (write_bound(d)) return true;
+    log_line(LEVEL_ERROR, "api", "cannot write the file listen in the data folder", "error", strerror(errno), NULL);
+    return false;
+}
+
+static void say_start(struct daemon *d)
+{
+    char note[200], services[16];
+    struct buf speed = BUF_INIT;
+    buf_double(&speed, d->options.speed);
+    snprintf(note, sizeof note, "version %s, listening on %s, clock speed %s%s", TRIMTAB_VERSION, d->bound, buf_text(&speed),
+             d->options.dry_run ? ", dry run" : "");
+    snprintf(services, sizeof services, "%u", d->policy->service_count);
+    daemon_log_own(d, RECORD_START, "trimtab", note);
+    daemon_policy_keep(d, "start");
+    log_line(LEVEL_INFO, "daemon", "started", "version", TRIMTAB_VERSION, "listen", d->bound, "data", d->data, "services", services,
+             "speed", buf_text(&speed), "dry_run", d->options.dry_run ? "true" : NULL, NULL);
+    buf_free(&speed);
+}
+
+/* ---- end ---- */
+
+static void on_patience_over(int sig)
+{
+    static const char text[] = "trimtab: the disk does not answer; ended without saving the newest baselines\n";
+    (void)sig;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) { /* nothing is left to do */
+    }
+    _exit(EXIT_STORE);
+}
+
+static void save_states(struct daemon *d)
+{
+    struct instant now;
+    struct wall wall;
+    struct err e;
+    clock_now(&d->clock, &now, &wall);
+    for (uint16_t i = 0; i < d->policy->service_count; i++) {
+        struct buf b = BUF_INIT;
+        loop_service_state(d->loop, i, &b);
+        if (buf_ok(&b) && b.len > 0) (void)store_state_put(d->store, d->policy->services[i].name, wall.us, b.data, b.len, &e);
+        buf_free(&b);
+    }
+}
+
+static void stop(struct daemon *d)
+{
+    struct itimerval patience = {.it_value = {STOP_PATIENCE_US / US_PER_S, STOP_PATIENCE_US % US_PER_S}};
+    (void)signal(SIGALRM, on_patience_over);
+    (void)setitimer(ITIMER_REAL, &patience, NULL);
+    sdnotify("STOPPING=1");
+    http_server_free(d->server);
+    d->server = NULL;
+    if (d->loop && d->ready && d->exit_code != EXIT_STORE) {
+        save_states(d);
+        daemon_log_own(d, RECORD_STOP, "trimtab", d->exit_code == EXIT_GOOD ? "told to end" : "ended by a fault");
+    }
+}
+
+static void free_event(struct event *e)
+{
+    if (e) event_free(e);
+}
+
+static void close_all(struct daemon *d)
+{
+    if (d->adapt.fetch) fetch_free(d->adapt.fetch);
+    scrape_free(d->scrape);
+    writer_free(d->writer);
+    notify_free(d->notify);
+    if (d->base) daemon_halt_close(d);
+    free_event(d->wake);
+    free_event(d->second);
+    free_event(d->acks);
+    for (unsigned i = 0; i < ARRAY_LEN(d->signals); i++) free_event(d->signals[i]);
+    daemon_log_close(d);
+    loop_free(d->loop);
+    config_free(d->policy);
+    free(d->policy_text);
+    while (d->commands) {
+        struct pending_command *c = d->commands;
+        d->commands = c->next;
+        free(c);
+    }
+    if (d->base) event_base_free(d->base);
+    explicit_bzero(d->api.token, sizeof d->api.token);
+    free(d);
+}
+
+int daemon_run(const struct daemon_options *o)
+{
+    struct daemon *d = calloc(1, sizeof *d);
+    CHECK(d != NULL);
+    d->options = *o;
+    (void)signal(SIGPIPE, SIG_IGN);
+    bool up = sodium_init() >= 0 && open_policy(d) && daemon_log_open(d) && open_ports(d) && open_loop(d) && open_server(d);
+    if (up) {
+        say_start(d);
+        d->ready = true;
+        daemon_halt_check(d);
+        sdnotify("READY=1");
+        (void)event_base_dispatch(d->base);
+        stop(d);
+    }
+    int code = up ? d->exit_code : EXIT_FAIL;
+    close_all(d);
+    if (up) log_line(LEVEL_INFO, "daemon", "ended", NULL);
+    return code;
+}

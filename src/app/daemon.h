@@ -1,0 +1,129 @@
+/* The daemon's inside: one thread, one event loop, one `struct daemon`. The files daemon_*.c each hold one concern:
+ * daemon.c life, daemon_effects.c effects into I/O, daemon_log.c the audit log and its acks, daemon_halt.c the kill
+ * switch, daemon_reload.c policies, daemon_api.c what the API asks. */
+#ifndef APP_DAEMON_H
+#define APP_DAEMON_H
+
+#include <stdatomic.h>
+
+#include "adapt/adapt.h"
+#include "adapt/fetch.h"
+#include "adapt/log.h"
+#include "adapt/notify.h"
+#include "adapt/scrape.h"
+#include "adapt/writer.h"
+#include "api/api.h"
+#include "app/clock.h"
+#include "app/exit.h"
+#include "loop/loop.h"
+#include "store/history.h"
+#include "store/store.h"
+
+struct daemon_options {
+    const char *config, *data, *listen;   /* data, listen: NULL: the configuration's */
+    bool dry_run;
+    double speed;                          /* 1 .. */
+};
+
+#define PENDING_MAX (4 * STORE_QUEUE_MAX)
+
+/* An append whose ack is awaited. */
+struct pending_append {
+    uint64_t token;                        /* ours, given to the store */
+    uint64_t loop_token;                   /* the loop's; 0: nobody waits */
+    char service[POLICY_NAME_MAX + 1];     /* "": the daemon's own record */
+    int64_t since;                         /* monotonic */
+};
+
+/* A command whose reply is awaited. */
+struct pending_command {
+    struct pending_command *next;
+    uint64_t id;
+    enum command_verb verb;
+    uint16_t service;
+    void (*done)(void *ctx, enum status s, const char *text, const char *detail);
+    void *done_ctx;
+};
+
+struct daemon {
+    struct daemon_options options;
+    char data[1024], listen[80], bound[80];
+    struct event_base *base;
+    struct clock clock;
+    struct policy *policy;                 /* in force; one reference is ours */
+    char *policy_text;
+    size_t policy_len;
+    struct store *store;
+    struct loop *loop;
+    struct adapt adapt;
+    struct scrape *scrape;
+    struct writer *writer;
+    struct notify *notify;
+    struct http_server *server;
+    struct api api;
+    struct event *wake, *second, *acks, *halt_signal, *halt_watch, *signals[3];
+    bool stepping, ready, ending;
+    int exit_code;
+    /* daemon_log.c */
+    struct pending_append pending[PENDING_MAX];
+    unsigned pending_head, pending_n;
+    uint64_t next_token;
+    char (*fold_wanted)[POLICY_NAME_MAX + 1];
+    unsigned fold_n, fold_cap;
+    bool store_frozen;
+    int64_t store_bad_since;
+    struct api_histogram append_seconds;
+    /* daemon_halt.c */
+    int halt_fd, inotify_fd;
+    /* daemon_effects.c */
+    struct pending_command *commands;
+    uint64_t next_command;
+    /* modules */
+    bool module_frozen;
+    unsigned module_good_seconds;
+    int64_t last_retain;
+    /* daemon_reload.c */
+    bool reload_ok;
+    int64_t reload_at;                     /* wall, of the last good one */
+    uint64_t reloads, failed_reloads;
+    char reload_error[512];
+};
+
+/* Runs until it is told to end; the process's exit code. */
+int daemon_run(const struct daemon_options *o);
+
+/* ---- between the files ---- */
+
+/* One event into the loop, its effects carried out. Fills now and wall. */
+void daemon_step(struct daemon *d, struct event *e);
+void daemon_effects(struct daemon *d, const struct update *u);
+void daemon_end(struct daemon *d, int exit_code);        /* leave the event loop */
+
+bool daemon_log_open(struct daemon *d);                  /* lock, store */
+void daemon_log_fold_all(struct daemon *d);              /* at start: the whole log and the saved baselines */
+void daemon_log_append(struct daemon *d, const char *service, const struct record *records, uint32_t n, uint64_t loop_token);
+void daemon_log_own(struct daemon *d, enum record_kind kind, const char *by, const char *note);
+void daemon_log_fold_later(struct daemon *d, const char *service);
+void daemon_log_poll(struct daemon *d);
+void daemon_log_second(struct daemon *d);                /* health, folds that wait */
+void daemon_log_close(struct daemon *d);
+struct wall daemon_log_newest(struct daemon *d);         /* of the last record; WALL_NONE in an empty log */
+
+bool daemon_halt_open(struct daemon *d);
+void daemon_halt_close(struct daemon *d);
+void daemon_halt_check(struct daemon *d);                /* files and signal into commands */
+bool daemon_halt_file(const struct daemon *d, uint16_t service, char path[1200]);   /* is there one for this service? */
+bool daemon_may_send(void *ctx, uint16_t service, uint32_t epoch, bool is_undo);
+
+/* NULL: said on stderr what is wrong. */
+struct policy *daemon_policy_read(const char *path, char **ret_text, size_t *ret_len, char *error, size_t cap);
+void daemon_policy_keep(struct daemon *d, const char *by);   /* store and POLICY record */
+enum status daemon_reload(struct daemon *d, const char *by, struct err *e);
+bool daemon_speed_fits(const struct policy *p, double speed, struct err *e);
+
+void daemon_api_open(struct daemon *d);
+bool daemon_token(struct daemon *d);                     /* DATA/token, made at first start */
+void daemon_command(struct daemon *d, uint16_t service, struct command *c,
+                    void (*done)(void *ctx, enum status s, const char *text, const char *detail), void *ctx);
+
+#endif

@@ -1,0 +1,118 @@
+/* Effects into I/O, strictly in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/daemon.h"
+#include "base/check.h"
+
+static void keep_points(struct daemon *d, const struct effect *e)
+{
+    const struct service_def *s = &d->policy->services[e->service];
+    struct store_point points[64];
+    uint32_t n = 0;
+    struct err err;
+    struct instant now;
+    struct wall wall;
+    clock_now(&d->clock, &now, &wall);
+    for (uint32_t i = 0; i < e->u.points.n; i++) {
+        const struct signal_def *def = &s->signals[e->u.points.signals[i]];
+        const struct point *p = &e->u.points.points[i];
+        points[n++] = (struct store_point){.service = s->name, .signal = def->name, .layer = def->layer,
+                                           .at = p->at.us + (wall.us - now.us), .value = p->value, .n = p->n, .why = p->why};
+        if (n < ARRAY_LEN(points) && i + 1 < e->u.points.n) continue;
+        (void)store_points_put(d->store, points, n, &err);   /* what is dropped is counted by the store */
+        n = 0;
+    }
+}
+
+static void keep_state(struct daemon *d, const struct effect *e)
+{
+    struct err err;
+    struct instant now;
+    struct wall wall;
+    clock_now(&d->clock, &now, &wall);
+    if (store_state_put(d->store, d->policy->services[e->service].name, wall.us, e->u.save_state.bytes, e->u.save_state.len, &err) !=
+        STATUS_OK)
+        log_line(LEVEL_WARN, "store", "baselines could not be saved", "service", d->policy->services[e->service].name, "error", err.text,
+                 NULL);
+}
+
+static void reply(struct daemon *d, const struct effect *e)
+{
+    for (struct pending_command **at = &d->commands; *at; at = &(*at)->next) {
+        struct pending_command *c = *at;
+        if (c->id != e->u.reply.id) continue;
+        *at = c->next;
+        if (c->done) c->done(c->done_ctx, e->u.reply.status, e->u.reply.text, e->u.reply.detail);
+        free(c);
+        return;
+    }
+}
+
+static void append(struct daemon *d, const struct effect *e)
+{
+    const char *service = e->service < d->policy->service_count ? d->policy->services[e->service].name : "";
+    for (uint32_t i = 0; i < e->u.append.n; i++) {
+        const struct record *r = &e->u.append.records[i];
+        log_line(LEVEL_INFO, "audit", record_kind_name(r->kind), "service", service, "action", record_get_text(r, RF_ACTION), "knob",
+                 record_get_text(r, RF_KNOB), "from", record_get_text(r, RF_FROM), "to", record_get_text(r, RF_TO), "verdict",
+                 record_get_text(r, RF_VERDICT), "reason", record_get_text(r, RF_REASON), "by", record_get_text(r, RF_BY), NULL);
+    }
+    daemon_log_append(d, service, e->u.append.records, e->u.append.n, e->u.append.token);
+}
+
+static void carry_out(struct daemon *d, const struct effect *e)
+{
+    const struct policy *p = d->policy;
+    switch (e->kind) {
+    case EFFECT_POLL: {
+        struct source_port port = scrape_port(d->scrape);
+        port.poll(port.ctx, p, e->service, e->u.poll.target);
+        break;
+    }
+    case EFFECT_READ: {
+        struct writer_port port = writer_port(d->writer);
+        port.read(port.ctx, p, e->service, e->u.read.knob);
+        break;
+    }
+    case EFFECT_WRITE: {
+        struct writer_port port = writer_port(d->writer);
+        log_line(LEVEL_INFO, "execute", e->u.write.dry ? "dry run: a write is left out" : "write", "service", p->services[e->service].name,
+                 "knob", p->services[e->service].knobs[e->u.write.knob].name, NULL);
+        port.write(port.ctx, p, e->service, e, daemon_may_send, d);
+        break;
+    }
+    case EFFECT_APPEND: append(d, e); break;
+    case EFFECT_NOTIFY: {
+        struct notify_port port = notify_port(d->notify);
+        port.notify(port.ctx, p, e);
+        break;
+    }
+    case EFFECT_FOLD: daemon_log_fold_later(d, p->services[e->service].name); break;
+    case EFFECT_SAVE_STATE: keep_state(d, e); break;
+    case EFFECT_POINTS: keep_points(d, e); break;
+    case EFFECT_REPLY: reply(d, e); break;
+    }
+}
+
+void daemon_effects(struct daemon *d, const struct update *u)
+{
+    for (uint32_t i = 0; i < u->n && !(d->ending && d->exit_code != EXIT_GOOD); i++) carry_out(d, &u->effects[i]);
+}
+
+void daemon_command(struct daemon *d, uint16_t service, struct command *c,
+                    void (*done)(void *ctx, enum status s, const char *text, const char *detail), void *ctx)
+{
+    struct event e = {.kind = EVENT_COMMAND, .service = service};
+    c->id = 0;
+    if (done) {
+        struct pending_command *p = calloc(1, sizeof *p);
+        CHECK(p != NULL);
+        *p = (struct pending_command){.next = d->commands, .id = ++d->next_command, .verb = c->verb, .service = service,
+                                      .done = done, .done_ctx = ctx};
+        d->commands = p;
+        c->id = p->id;
+    }
+    e.u.command = *c;
+    daemon_step(d, &e);
+}

@@ -1,0 +1,13 @@
+/* Exit codes of the program (docs and scripts rely on them). */
+#ifndef APP_EXIT_H
+#define APP_EXIT_H
+
+enum exit_code {
+    EXIT_GOOD = 0,
+    EXIT_FAIL = 1,          /* what was asked could not be done; errors in a configuration */
+    EXIT_USAGE = 2,         /* the command line is wrong */
+    EXIT_WARNINGS = 3,      /* check --strict: warnings only */
+    EXIT_STORE = 4          /* the audit store failed while running; the log decides at the next start */
+};
+
+#endif
