@@ -188,8 +188,7 @@ static bool open_loop(struct daemon *d)
     struct wall wall;
     clock_start(&d->clock, d->options.speed, daemon_log_newest(d));
     clock_now(&d->clock, &now, &wall);
-    d->loop = loop_new(d->policy, now, wall, (struct loop_options){.dry_run = d->options.dry_run, .alone = true,
-                                                                   .started_by = "trimtab " TRIMTAB_VERSION});
+    d->loop = loop_new(d->policy, now, wall, (struct loop_options){.dry_run = d->options.dry_run, .alone = true, .save_every = SPAN_MIN(5)});
     if (!d->loop) return false;
     daemon_log_fold_all(d);
     return !d->ending;
