@@ -280,6 +280,14 @@ static void see_release(struct loop *l, struct service_loop *s)
     drive(l, s, &e, NULL);
 }
 
+/* A stage with nothing to do is not silent: only one that should have run and did not is. */
+static void rest(struct loop *l, const struct service_loop *s)
+{
+    static const enum module when_needed[] = {MODULE_LOCATE, MODULE_DECIDE, MODULE_VERIFY};
+    for (unsigned i = 0; i < ARRAY_LEN(when_needed); i++) l->modules[when_needed[i]].last = l->now;
+    if (s->def->knob_count == 0) l->modules[MODULE_EXECUTE].last = l->now;
+}
+
 void tick_full(struct loop *l, struct service_loop *s)
 {
     struct symptom_summary sum;
@@ -318,5 +326,6 @@ void tick_full(struct loop *l, struct service_loop *s)
     else if (!decided) decision_of_state(s, &sum);
     l->counters.decisions[s->decision.kind]++;
     if (!s->control.halted) s->last_seen = l->now;
+    rest(l, s);
     keep_state(l, s);
 }
