@@ -355,7 +355,8 @@ void fetch_start(struct fetch *f, const struct fetch_request *r)
         f->running_n++;
         return;
     }
-    if (!t->refused_why[0]) (void)text_copy(t->refused_why, sizeof t->refused_why, "the request could not be made: bad URL or method");
+    if (!t->refused_why[0])
+        (void)text_copy(t->refused_why, sizeof t->refused_why, "the request could not be made: bad URL or method");
     t->refused = true;
     t->next = f->stillborn;
     f->stillborn = t;

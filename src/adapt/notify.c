@@ -74,8 +74,8 @@ static void on_done(void *arg, const struct fetch_result *r)
         return;
     }
     n->counters.failed++;
-    log_line(LEVEL_WARN, "notify", "a notice could not be delivered", "url", d->url, "http", r->http ? http : NULL, "error", r->error,
-             NULL);
+    log_line(LEVEL_WARN, "notify", "a notice could not be delivered", "url", d->url, "http", r->http ? http : NULL, "error",
+             r->error, NULL);
     delivery_free(d);
 }
 
@@ -116,7 +116,8 @@ static void document(struct buf *b, const char *service, const struct effect *e,
     member(b, "service", service, true);
     buf_puts(b, "},\"commonLabels\":");
     labels(b, service, e->u.notify.subject, e->u.notify.level);
-    buf_puts(b, ",\"commonAnnotations\":{},\"externalURL\":\"\",\"truncatedAlerts\":0,\"alerts\":[{\"status\":\"firing\",\"labels\":");
+    buf_puts(
+        b, ",\"commonAnnotations\":{},\"externalURL\":\"\",\"truncatedAlerts\":0,\"alerts\":[{\"status\":\"firing\",\"labels\":");
     labels(b, service, e->u.notify.subject, e->u.notify.level);
     buf_puts(b, ",\"annotations\":{");
     member(b, "summary", e->u.notify.subject, false);

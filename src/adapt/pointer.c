@@ -102,7 +102,9 @@ static json_t *replacement(const json_t *old, const char *bytes, size_t len, cha
 {
     if (json_is_string(old)) return json_stringn(bytes, len);
     json_t *v = parse(bytes, len, why);
-    if (!v) snprintf(why, 160, "the value '%.*s' is not JSON, and the place does not hold a string", (int)(len < 60 ? len : 60), bytes);
+    if (!v)
+        snprintf(why, 160, "the value '%.*s' is not JSON, and the place does not hold a string", (int)(len < 60 ? len : 60),
+                 bytes);
     return v;
 }
 

@@ -10,8 +10,8 @@
 
 #define POINTER_DOCUMENT_MAX ((size_t)1 << 20)
 
-/* pointer "" or NULL: the whole text, without blanks around it, whether it is JSON or not. A string gives its content, anything else its
- * JSON text. false: not JSON, nothing there, or too long for a knob; `why` says so. */
+/* pointer "" or NULL: the whole text, without blanks around it, whether it is JSON or not. A string gives its content, anything
+ * else its JSON text. false: not JSON, nothing there, or too long for a knob; `why` says so. */
 bool pointer_get(const char *text, size_t len, const char *pointer, struct knob_value *ret, char why[160]);
 /* The document with the value at `pointer` replaced: a string stays a string, anything else is read as JSON. "" or
  * NULL: the bytes themselves. false as above, and when the place does not exist: a write never adds. */

@@ -253,7 +253,8 @@ static void write_knob(void *ctx, const struct policy *p, uint16_t service, cons
         snprintf(j->text, sizeof j->text, "dry run: nothing was sent");
     } else if (k->write.kind == ACCESS_FILE) {
         char why[160];
-        kind = file_writer_write(&k->write, k->read.pointer, write->u.write.value, write->u.write.expect, may_send, &j->parts[0], why);
+        kind = file_writer_write(&k->write, k->read.pointer, write->u.write.value, write->u.write.expect, may_send, &j->parts[0],
+                                 why);
         (void)text_copy(j->text, sizeof j->text, why);
     } else {
         snprintf(j->text, sizeof j->text, "the knob has no way to be written, or its service no target");

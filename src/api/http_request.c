@@ -135,12 +135,13 @@ void http_reply_error(struct http_request *r, int status, const char *fmt, ...)
 const char *http_status_text(int status)
 {
     static const struct { int status; const char *text; } table[] = {
-        {200, "OK"}, {201, "Created"}, {202, "Accepted"}, {204, "No Content"}, {304, "Not Modified"}, {400, "Bad Request"},
-        {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"}, {405, "Method Not Allowed"}, {408, "Request Timeout"},
-        {409, "Conflict"}, {411, "Length Required"}, {413, "Content Too Large"}, {414, "URI Too Long"}, {415, "Unsupported Media Type"},
+        {200, "OK"}, {201, "Created"}, {202, "Accepted"}, {204, "No Content"}, {304, "Not Modified"},
+        {400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
+        {405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"}, {411, "Length Required"},
+        {413, "Content Too Large"}, {414, "URI Too Long"}, {415, "Unsupported Media Type"},
         {417, "Expectation Failed"}, {421, "Misdirected Request"}, {422, "Unprocessable Content"},
         {429, "Too Many Requests"}, {431, "Request Header Fields Too Large"}, {500, "Internal Server Error"},
-        {501, "Not Implemented"}, {503, "Service Unavailable"}, {505, "HTTP Version Not Supported"},
+        {501, "Not Supported"}, {503, "Service Unavailable"}, {505, "HTTP Version Not Supported"},
     };
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         if (table[i].status == status) return table[i].text;

@@ -257,7 +257,8 @@ static enum status resolve(const char *address, struct addrinfo **ret, struct er
     char host[64];
     const char *colon = strrchr(address, ':');
     size_t n = colon ? (size_t)(colon - address) : 0;
-    if (!colon || n == 0 || n >= sizeof host) return err_set(e, STATUS_INVALID, "listen address '%.80s': expected HOST:PORT", address);
+    if (!colon || n == 0 || n >= sizeof host)
+        return err_set(e, STATUS_INVALID, "listen address '%.80s': expected HOST:PORT", address);
     memcpy(host, address, n);
     host[n] = '\0';
     char *bare = host;
@@ -282,7 +283,10 @@ static enum status open_listener(struct http_server *s, const struct addrinfo *a
         int why = errno;
         (void)close(fd);
         if (why == EADDRINUSE)
-            return err_set(e, STATUS_BUSY, "cannot listen on %s: the port is in use, perhaps by another trimtab; stop it or choose another port with --listen", address);
+            return err_set(e, STATUS_BUSY,
+                           "cannot listen on %s: the port is in use, perhaps by another trimtab; stop it or choose another port "
+                           "with --listen",
+                           address);
         if (why == EACCES) return err_set(e, STATUS_DENIED, "cannot listen on %s: not permitted; choose a port over 1023", address);
         return err_set(e, STATUS_IO, "cannot listen on %s: %s", address, strerror(why));
     }

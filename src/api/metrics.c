@@ -194,7 +194,8 @@ static void module_lines(struct buf *b, const struct module_view *m, const bool 
 /* Views of all services at once, so that each metric's lines stand together as the format wants. */
 struct views { struct service_view *items; unsigned n; };
 
-static void by_service(struct buf *b, enum metric m, const struct views *v, void (*each)(struct buf *b, const struct service_view *s))
+static void by_service(struct buf *b, enum metric m, const struct views *v,
+                       void (*each)(struct buf *b, const struct service_view *s))
 {
     head(b, m);
     for (unsigned i = 0; i < v->n; i++) each(b, &v->items[i]);
@@ -240,7 +241,9 @@ static void by_signal(struct buf *b, enum metric m, const struct views *v, doubl
         for (unsigned k = 0; k < s->signal_count; k++) {
             double x = value(&s->signals[k]);
             if (!isfinite(x)) continue;
-            line(b, m, LABELS("service", s->def->name, "signal", s->def->signals[k].name, "unit", unit_name(s->def->signals[k].unit)), x);
+            line(b, m,
+                 LABELS("service", s->def->name, "signal", s->def->signals[k].name, "unit", unit_name(s->def->signals[k].unit)),
+                 x);
         }
     }
 }
@@ -404,5 +407,6 @@ void metrics_module_page(struct api *api, enum module m, struct buf *out)
 
 void metrics_list(struct buf *out)
 {
-    for (unsigned i = 0; i < METRIC_COUNT; i++) buf_printf(out, "%s %s %s\n", table[i].name, type_names[table[i].type], table[i].help);
+    for (unsigned i = 0; i < METRIC_COUNT; i++)
+        buf_printf(out, "%s %s %s\n", table[i].name, type_names[table[i].type], table[i].help);
 }

@@ -44,7 +44,8 @@ void process_read(struct process_numbers *ret)
     struct rlimit l;
     *ret = (struct process_numbers){0};
     if (getrusage(RUSAGE_SELF, &u) == 0) {
-        ret->cpu_seconds = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+        ret->cpu_seconds =
+            (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
     }
     if (getrlimit(RLIMIT_NOFILE, &l) == 0) ret->max_fds = (double)l.rlim_cur;
     ret->open_fds = count_fds();

@@ -71,7 +71,8 @@ static bool unknown_flag(const struct command_row *c, const char *word, size_t l
 static const struct command_flag *find_flag(const struct command_row *c, const char *name, size_t len)
 {
     for (unsigned i = 0; i < ARRAY_LEN(flags); i++) {
-        if (command_flag_fits(&flags[i], c) && strlen(flags[i].name) == len && memcmp(flags[i].name, name, len) == 0) return &flags[i];
+        if (command_flag_fits(&flags[i], c) && strlen(flags[i].name) == len && memcmp(flags[i].name, name, len) == 0)
+            return &flags[i];
     }
     return NULL;
 }
@@ -144,7 +145,7 @@ bool args_has(const struct args *a, const char *flag)
 bool args_want(const struct args *a, unsigned least, unsigned most)
 {
     if (a->word_n >= least && a->word_n <= most) return true;
-    fprintf(stderr, "usage: trimtab %s%s%s; see 'trimtab help %s'\n", a->command->name, a->command->args[0] ? " " : "", a->command->args,
-            a->command->name);
+    fprintf(stderr, "usage: trimtab %s%s%s; see 'trimtab help %s'\n", a->command->name, a->command->args[0] ? " " : "",
+            a->command->args, a->command->name);
     return false;
 }

@@ -125,7 +125,8 @@ static void on_signal(evutil_socket_t sig, short what, void *arg)
         (void)daemon_reload(d, "SIGHUP", &e);
         return;
     }
-    log_line(LEVEL_INFO, "daemon", "told to end; no setting is changed by that", "signal", sig == SIGTERM ? "SIGTERM" : "SIGINT", NULL);
+    log_line(LEVEL_INFO, "daemon", "told to end; no setting is changed by that", "signal", sig == SIGTERM ? "SIGTERM" : "SIGINT",
+             NULL);
     daemon_end(d, EXIT_GOOD);
 }
 
@@ -188,7 +189,8 @@ static bool open_loop(struct daemon *d)
     struct wall wall;
     clock_start(&d->clock, d->options.speed, daemon_log_newest(d));
     clock_now(&d->clock, &now, &wall);
-    d->loop = loop_new(d->policy, now, wall, (struct loop_options){.dry_run = d->options.dry_run, .alone = true, .save_every = SPAN_MIN(5)});
+    d->loop = loop_new(d->policy, now, wall,
+                       (struct loop_options){.dry_run = d->options.dry_run, .alone = true, .save_every = SPAN_MIN(5)});
     if (!d->loop) return false;
     daemon_log_fold_all(d);
     return !d->ending;

@@ -41,7 +41,8 @@ static bool get_ready(void *ctx, char why[200])
     struct store_health h;
     store_health(d->store, &h);
     if (!d->ready) snprintf(why, 200, "the log is being read");
-    else if (h.state != STORE_GOOD && h.state != STORE_RESERVE) snprintf(why, 200, "the audit store is %s", store_state_name(h.state));
+    else if (h.state != STORE_GOOD && h.state != STORE_RESERVE)
+        snprintf(why, 200, "the audit store is %s", store_state_name(h.state));
     else return true;
     return false;
 }

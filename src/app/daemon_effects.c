@@ -31,10 +31,10 @@ static void keep_state(struct daemon *d, const struct effect *e)
     struct instant now;
     struct wall wall;
     clock_now(&d->clock, &now, &wall);
-    if (store_state_put(d->store, d->policy->services[e->service].name, wall.us, e->u.save_state.bytes, e->u.save_state.len, &err) !=
-        STATUS_OK)
-        log_line(LEVEL_WARN, "store", "baselines could not be saved", "service", d->policy->services[e->service].name, "error", err.text,
-                 NULL);
+    if (store_state_put(d->store, d->policy->services[e->service].name, wall.us, e->u.save_state.bytes, e->u.save_state.len,
+                        &err) != STATUS_OK)
+        log_line(LEVEL_WARN, "store", "baselines could not be saved", "service", d->policy->services[e->service].name, "error",
+                 err.text, NULL);
 }
 
 static void reply(struct daemon *d, const struct effect *e)
@@ -54,9 +54,10 @@ static void append(struct daemon *d, const struct effect *e)
     const char *service = e->service < d->policy->service_count ? d->policy->services[e->service].name : "";
     for (uint32_t i = 0; i < e->u.append.n; i++) {
         const struct record *r = &e->u.append.records[i];
-        log_line(LEVEL_INFO, "audit", record_kind_name(r->kind), "service", service, "action", record_get_text(r, RF_ACTION), "knob",
-                 record_get_text(r, RF_KNOB), "from", record_get_text(r, RF_FROM), "to", record_get_text(r, RF_TO), "verdict",
-                 record_get_text(r, RF_VERDICT), "reason", record_get_text(r, RF_REASON), "by", record_get_text(r, RF_BY), NULL);
+        log_line(LEVEL_INFO, "audit", record_kind_name(r->kind), "service", service, "action", record_get_text(r, RF_ACTION),
+                 "knob", record_get_text(r, RF_KNOB), "from", record_get_text(r, RF_FROM), "to", record_get_text(r, RF_TO),
+                 "verdict", record_get_text(r, RF_VERDICT), "reason", record_get_text(r, RF_REASON), "by",
+                 record_get_text(r, RF_BY), NULL);
     }
     daemon_log_append(d, service, e->u.append.records, e->u.append.n, e->u.append.token);
 }
@@ -77,8 +78,8 @@ static void carry_out(struct daemon *d, const struct effect *e)
     }
     case EFFECT_WRITE: {
         struct writer_port port = writer_port(d->writer);
-        log_line(LEVEL_INFO, "execute", e->u.write.dry ? "dry run: a write is left out" : "write", "service", p->services[e->service].name,
-                 "knob", p->services[e->service].knobs[e->u.write.knob].name, NULL);
+        log_line(LEVEL_INFO, "execute", e->u.write.dry ? "dry run: a write is left out" : "write", "service",
+                 p->services[e->service].name, "knob", p->services[e->service].knobs[e->u.write.knob].name, NULL);
         port.write(port.ctx, p, e->service, e, daemon_may_send, d);
         break;
     }

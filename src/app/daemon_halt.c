@@ -79,8 +79,8 @@ static void owner_and_words(const char *path, char by[64], char why[200])
 static void halt_one(struct daemon *d, uint16_t service, const char *by, const char *via, const char *why)
 {
     struct command c = {.verb = COMMAND_HALT, .by = by, .via = via, .role = ROLE_ADMIN, .reason = why};
-    log_line(LEVEL_WARN, "halt", "automatic writes are stopped", "service", d->policy->services[service].name, "via", via, "why", why,
-             NULL);
+    log_line(LEVEL_WARN, "halt", "automatic writes are stopped", "service", d->policy->services[service].name, "via", via, "why",
+             why, NULL);
     daemon_command(d, service, &c, NULL, NULL);
 }
 
@@ -133,7 +133,8 @@ bool daemon_halt_open(struct daemon *d)
     if (!d->halt_signal || event_add(d->halt_signal, NULL) != 0) return false;
     sigemptyset(&sa.sa_mask);
     if (sigaction(SIGUSR1, &sa, NULL) != 0) return false;
-    if (!watch_folder(d)) log_line(LEVEL_WARN, "halt", "the data folder cannot be watched; halt files are looked for each second", NULL);
+    if (!watch_folder(d))
+        log_line(LEVEL_WARN, "halt", "the data folder cannot be watched; halt files are looked for each second", NULL);
     return true;
 }
 

@@ -60,8 +60,8 @@ void daemon_policy_keep(struct daemon *d, const char *by)
     struct err e;
     char note[256];
     clock_now(&d->clock, &now, &wall);
-    if (store_policy_put(d->store, d->policy->revision, d->policy->path, d->policy_text ? d->policy_text : "", d->policy_len, wall.us,
-                         &e) != STATUS_OK)
+    if (store_policy_put(d->store, d->policy->revision, d->policy->path, d->policy_text ? d->policy_text : "", d->policy_len,
+                         wall.us, &e) != STATUS_OK)
         log_line(LEVEL_WARN, "config", "the text of the configuration could not be kept", "error", e.text, NULL);
     snprintf(note, sizeof note, "%.180s: %u services", d->policy->path, d->policy->service_count);
     daemon_log_own(d, RECORD_POLICY, by, note);

@@ -80,7 +80,8 @@ static void print_man(void)
 {
     unsigned n;
     const struct command_row *rows = command_rows(&n);
-    printf(".TH TRIMTAB 1 \"\" \"trimtab " TRIMTAB_VERSION "\" \"User Commands\"\n.SH NAME\ntrimtab \\- watch inference services and trim one "
+    printf(".TH TRIMTAB 1 \"\" \"trimtab " TRIMTAB_VERSION
+           "\" \"User Commands\"\n.SH NAME\ntrimtab \\- watch inference services and trim one "
            "knob at a time\n.SH SYNOPSIS\n.B trimtab\n.I COMMAND\n[flags]\n.SH COMMANDS\n");
     for (unsigned i = 0; i < n; i++) {
         printf(".SS ");
