@@ -1,5 +1,5 @@
 /* Stage 1: scraped bytes -> samples -> signal points. Pure: pages come in, points go out.
- * It keeps in memory what the longest query reaches plus 5 min, per service. */
+ * Of each metric it keeps in memory what the queries over it reach, and a minute more. */
 #ifndef COLLECT_COLLECT_H
 #define COLLECT_COLLECT_H
 

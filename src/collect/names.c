@@ -58,10 +58,11 @@ uint32_t collect_name_add(struct collect *c, const char *text, uint32_t len, int
     return known;
 }
 
-/* architecture.md: the longest range and 5 min more; an instant selector's reach is the 5 min already. */
+/* Queries look back from now only, so a range needs little more than itself; histograms are most of the memory. An
+ * instant selector's reach holds the 5 min of lookback already. */
 static int64_t keep_ms(const struct pq_selector *s)
 {
-    return (s->reach.us + (s->range.us ? PQ_LOOKBACK.us : 0)) / US_PER_MS;
+    return (s->reach.us + (s->range.us ? SPAN_MIN(1).us : 0)) / US_PER_MS;
 }
 
 static uint32_t count_selectors(const struct service_def *s)

@@ -217,12 +217,12 @@ static bool samples_room(struct collect *c, struct series *s, int64_t now_ms)
     if (s->first + s->n < s->cap) return true;
     int64_t oldest = now_ms - c->names[s->name].keep_ms;
     while (s->n > 1 && s->samples[s->first].t_ms < oldest) { s->first++; s->n--; }
-    if (s->first > 0 && s->first >= s->cap / 4) {
+    if (s->first > s->cap / 16) {
         memmove(s->samples, s->samples + s->first, s->n * sizeof *s->samples);
         s->first = 0;
         return true;
     }
-    uint32_t cap = s->cap < 8 ? 8 : s->cap + s->cap / 2;
+    uint32_t cap = s->cap < 8 ? 8 : s->cap + s->cap / 4;
     struct pq_sample *more = realloc(s->samples, cap * sizeof *more);
     if (!more) return false;
     c->bytes += (cap - s->cap) * sizeof *more;
