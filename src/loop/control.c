@@ -130,6 +130,16 @@ void control_init(struct control *c, const struct control_policy *p, struct inst
     }
 }
 
+void control_restart(struct control *c, const struct control_policy *p, struct instant now)
+{
+    bool halt = c->halt_owed || c->halted, release = c->release_owed || instant_before(now, c->release_until);
+    uint8_t frozen = c->frozen & (uint8_t)~FREEZE_STORE;
+    control_init(c, p, now);
+    c->halt_owed = halt;
+    c->release_owed = release;
+    c->frozen = frozen;
+}
+
 static bool is_command(enum control_event_kind k) { return k >= CE_APPROVE && k <= CE_RETRY; }
 
 static const struct row *row_by_number(uint16_t number)
@@ -181,6 +191,7 @@ static bool held_off(struct step *s)
         if (is_command(k)) refuse(s, REASON_NOT_LEADER, "another replica leads this service; ask it there");
         return true;
     }
+    if (s->c->store_failed && k == CE_RELEASE) s->c->release_owed = true;
     if (s->c->store_failed && !always) {
         if (is_command(k)) refuse(s, REASON_FROZEN, "the audit store fails, and nothing is done without a record");
         return true;

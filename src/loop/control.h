@@ -60,6 +60,7 @@ enum origin { ORIGIN_NONE, ORIGIN_BAD, ORIGIN_INCONCLUSIVE, ORIGIN_CANCEL, ORIGI
 struct control_slot {                  /* newest action on one knob */
     uint32_t action;                   /* the service's INTENT counter, from 1 */
     uint16_t old, new_, version;       /* version: of the INTENT, then the adopted one */
+    uint16_t answered;                 /* version that the answer to the undo named; volatile, 0: none */
     uint16_t cause;
     uint8_t direction, story, origin;
     bool automatic, counted;           /* counted: already in n_auto */
@@ -101,6 +102,7 @@ struct control {
     uint8_t active;                    /* knob of the running action, NO_KNOB */
     bool halted, follower, handed;     /* handed: the incident is with a person */
     bool incident_open, release_incident, waiting_ack, store_failed;
+    bool halt_owed, release_owed;      /* happened while the store failed: recorded at CE_FOLDED. Volatile */
     uint8_t frozen;                    /* freeze bits */
     uint8_t none_reads;                /* NONE in a row in UNDO_INTENT */
     uint16_t symptom;
@@ -227,6 +229,9 @@ struct control_output {
 };
 
 void control_init(struct control *c, const struct control_policy *p, struct instant now);
+/* As control_init, before the same process folds its log again (CN_REFOLD): keeps what the log may lack, a halt or a release
+ * whose record failed, and the freeze bits other than the store's. CE_FOLDED then records what is owed. */
+void control_restart(struct control *c, const struct control_policy *p, struct instant now);
 /* Deterministic. At most one row fires; returns its number (also out->row). Loop calls again with CE_POLL while
  * CN_READ_SOON or a record was acked, so that chains (UNDO_INTENT -> UNDO acked -> write) go on at once. */
 uint16_t control_step(const struct control_policy *p, struct control *c, const struct control_event *e,

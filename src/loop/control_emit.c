@@ -79,6 +79,7 @@ void send_write(struct step *s, bool is_undo)
     struct span readback = s->p->knobs[knob].readback;
     a->late_open = true;
     a->late_after = instant_add(instant_add(s->e->now, readback), s->p->late_watch);
+    a->answered = 0;
     if (!is_undo) a->sent = true;
     s->o->send = true;
     s->o->is_undo = is_undo;

@@ -126,6 +126,7 @@ static void fold_failed(struct fold *f)
     k->slot.story = STORY_FAILED;
     k->failed_at = f->r->at;
     if (second) k->frozen_until = instant_add(f->r->at, f->p->freeze_knob);
+    if (k->slot.cancelled) f->c->handed = true;
     start_gap(f);
 }
 
@@ -163,14 +164,11 @@ static void fold_cancel(struct fold *f)
     if (a->story == STORY_INTENT || a->story == STORY_ABORTED) {
         a->origin = ORIGIN_CANCEL;
         if (a->story == STORY_ABORTED) f->c->handed = true;
-    } else if (a->story != STORY_UNDO && a->story != STORY_UNDO_RETRY && a->origin == ORIGIN_NONE) {
+    } else if (a->story == STORY_APPLIED || story_ended((enum story)a->story)) {
         a->origin = ORIGIN_CANCEL;
         a->story = STORY_CANCEL;
         a->unacknowledged = false;
-    } else if (story_ended(a->story)) {
-        a->origin = ORIGIN_CANCEL;
-        a->story = STORY_CANCEL;
-    }
+    }                                  /* else it is being taken back already, for its own reason */
 }
 
 static void fold_rollback(struct fold *f)
@@ -181,10 +179,9 @@ static void fold_rollback(struct fold *f)
     a->unacknowledged = false;
     if (undoing) return;
     a->story = STORY_ROLLBACK;
-    a->confirmed = true;
     f->c->request.present = false;
     f->k->frozen_until = instant_add(f->r->at, f->p->freeze_knob);
-    believe(f, a->new_);
+    if (f->r->read == a->new_) believe(f, a->new_);   /* halt --undo comes without a read */
 }
 
 static void fold_undo(struct fold *f)

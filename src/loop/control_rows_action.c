@@ -97,7 +97,6 @@ void act_25(struct step *s)
     bool cancel = cancelled(s);
     emit_plain(s, RECORD_FAILED, s->c->active);
     s->o->notes |= CN_NOTIFY;
-    if (cancel) s->c->handed = true;
     go_idle_or(s, cancel ? STATE_PERSON : STATE_OPEN);
 }
 

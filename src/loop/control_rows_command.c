@@ -121,7 +121,8 @@ static void halt_record(struct step *s)
 
 bool guard_49(const struct step *s)
 {
-    return s->e->kind == CE_HALT || !(1u << s->c->state & IN_FLIGHT) || s->c->state == STATE_INTENT;
+    bool undo_possible = (1u << s->c->state & IN_FLIGHT) && s->c->state != STATE_INTENT && !s->c->store_failed;
+    return s->e->kind == CE_HALT || !undo_possible;
 }
 void act_49(struct step *s)
 {
@@ -171,6 +172,15 @@ void act_50(struct step *s)
     done(s);
 }
 
+/* What happened while the store failed must not be lost with the fold. */
+static void record_what_is_owed(struct step *s)
+{
+    struct control *c = s->c;
+    if (c->release_owed && instant_reached(s->e->now, c->release_until)) emit_plain(s, RECORD_RELEASE, NO_KNOB);
+    if (c->halt_owed && !c->halted) emit_plain(s, RECORD_HALT, NO_KNOB);
+    c->release_owed = c->halt_owed = false;
+}
+
 bool guard_51(const struct step *s) { (void)s; return true; }
 void act_51(struct step *s)
 {
@@ -194,6 +204,7 @@ void act_51(struct step *s)
         c->frozen &= (uint8_t)~FREEZE_STORE;
         go(s, STATE_RECOVERING);
         c->state_since = s->e->now;
+        record_what_is_owed(s);
         s->o->notes |= CN_READ_SOON;
         break;
     }

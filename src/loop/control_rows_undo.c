@@ -37,9 +37,8 @@ static void undone(struct step *s, bool by_others)
     const struct control_slot *a = slot_of(s);
     bool person = asked_by_a_person(a);
     uint16_t version = s->e->reads[knob].version;
-    bool foreign = !by_others && s->p->knobs[knob].cas == CAS_VERSION && a->version != 0 && version != 0 &&
-                   a->undo_sends > 0 && a->version != version && s->e->answer_version != 0 &&
-                   s->e->answer_version != version;
+    bool foreign = !by_others && s->p->knobs[knob].cas == CAS_VERSION && version != 0 && a->answered != 0 &&
+                   a->answered != version;   /* the target named the version of our undo, and another one is in force */
     struct control_record *r = emit(s, RECORD_UNDONE, knob);
     r->by_others = by_others;
     r->foreign_version = foreign;
@@ -74,6 +73,7 @@ void act_42(struct step *s)
 {
     struct instant deadline = s->c->deadline;
     uint8_t knob = s->c->active;
+    if (s->e->kind == CE_ANSWER) slot_of(s)->answered = s->e->answer_version;
     go(s, STATE_UNDO_READBACK);
     s->c->active = knob;
     s->c->deadline = deadline;

@@ -103,7 +103,7 @@ void drive(struct loop *l, struct service_loop *s, struct control_event *e, cons
     note_words(l, s, &o);
     if (o.send) send_effect(l, s, &o);
     if (o.notes & CN_REFOLD) {
-        control_init(&s->control, &s->control_policy, l->now);
+        control_restart(&s->control, &s->control_policy, l->now);
         loop_effect(l, EFFECT_FOLD, service_index(l, s));
     }
     if (o.notes & CN_READ_SOON && !s->control.waiting_ack) {
