@@ -197,6 +197,7 @@ struct control_record {
     enum verdict verdict;
     enum reason reason;
     bool automatic, late, part, fail, held, undo, by_others, clear, foreign_version, sent;
+    bool watch_over;                   /* FAILED: the late watch had ended, by a definite refusal or by a late enough read */
     struct instant expiry;
     struct span settle, window;
     struct instant onset;

@@ -57,6 +57,7 @@ static void put_knob(struct canon *k, const struct control_policy *p, const stru
     put_id(k, knob->believed);
     buf_le8(k->out, (uint8_t)(knob->seen | (knob->believed_version == knob->slot.version) << 1));
     buf_le8(k->out, knob->fails > 2 ? 2 : knob->fails);
+    put_until(k, knob->would_until);
     put_until(k, knob->interval_until);
     put_until(k, knob->protect_until);
     put_until(k, knob->cool_until);
@@ -89,6 +90,7 @@ void control_canon(const struct control_policy *p, const struct control *c, stru
     put_until(&k, c->deadline);
     put_until(&k, c->phase_until);
     put_until(&k, c->gap_until);
+    put_until(&k, c->would_gap_until);
     put_until(&k, c->release_until);
     put_age(&k, c->mix_since, SPAN_HOUR(1));
     put_age(&k, c->harmful[0], SPAN_HOUR(24));

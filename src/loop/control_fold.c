@@ -127,6 +127,7 @@ static void fold_failed(struct fold *f)
     k->failed_at = f->r->at;
     if (second) k->frozen_until = instant_add(f->r->at, f->p->freeze_knob);
     if (k->slot.cancelled) f->c->handed = true;
+    if (f->r->watch_over) k->slot.late_open = false;
     start_gap(f);
 }
 

@@ -95,7 +95,9 @@ bool guard_25(const struct step *s) { return class_of(s, s->c->active) == READ_O
 void act_25(struct step *s)
 {
     bool cancel = cancelled(s);
-    emit_plain(s, RECORD_FAILED, s->c->active);
+    struct control_record *r = emit(s, RECORD_FAILED, s->c->active);
+    r->watch_over = !slot_of(s)->late_open || instant_reached(s->e->now, slot_of(s)->late_after);
+    emit_done(s);
     s->o->notes |= CN_NOTIFY;
     go_idle_or(s, cancel ? STATE_PERSON : STATE_OPEN);
 }

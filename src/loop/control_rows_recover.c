@@ -70,7 +70,6 @@ static void recover_intent(struct step *s, unsigned knob)
         use_row(s, act_24, 24);
     } else if (class == READ_OLD && instant_reached(s->e->now, a->late_after)) {
         use_row(s, act_25, 25);
-        a->late_open = false;              /* this read was the good one that ends the watch */
     } else if (class == READ_MIX && late(s, knob)) {
         s->c->state = STATE_READBACK;
         use_row(s, act_27, 27);

@@ -108,6 +108,7 @@ static const char *outcome(const struct control_record *c)
     if (c->kind == RECORD_VERDICT) return c->held ? "held" : c->undo ? "undo" : "keep";
     if (c->kind == RECORD_APPLIED) return c->late ? "late" : c->part ? (c->by_others ? "part-cancelled" : "part") : NULL;
     if (c->kind == RECORD_UNDONE) return c->by_others ? "by-others" : c->foreign_version ? "foreign-version" : NULL;
+    if (c->kind == RECORD_FAILED && c->watch_over) return "watch-over";
     if (c->kind == RECORD_RETRY && c->clear) return "clear";
     if (c->kind == RECORD_INCIDENT && c->held) return "handed";
     return NULL;

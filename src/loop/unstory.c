@@ -51,6 +51,7 @@ static void outcome(const char *word, struct control_record *c)
     c->by_others = text_eq(word, "by-others") || text_eq(word, "part-cancelled");
     c->foreign_version = text_eq(word, "foreign-version");
     c->clear = text_eq(word, "clear");
+    c->watch_over = text_eq(word, "watch-over");
 }
 
 static struct instant field_instant(const struct loop *l, const struct record *r, enum record_field f)

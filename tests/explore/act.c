@@ -107,6 +107,7 @@ static struct control_record from_log(const struct control_record *r)
         c.foreign_version = !r->by_others && r->foreign_version;
     }
     if (r->kind == RECORD_RETRY) c.clear = r->clear;
+    if (r->kind == RECORD_FAILED) c.watch_over = r->watch_over;
     return c;
 }
 

@@ -275,7 +275,7 @@ static const char *folds_to(const struct control *a, const struct control *b)
     if (a->n_auto != b->n_auto || a->actions != b->actions) return "I9 the counters differ from the fold of the log";
     if (a->incident_open != b->incident_open || a->handed != b->handed || a->release_incident != b->release_incident ||
         (a->incident_open && (a->symptom != b->symptom || instant_is_set(a->onset) != instant_is_set(b->onset))) ||
-        a->incidents != b->incidents || a->would_plan != b->would_plan) {
+        a->incidents != b->incidents || memcmp(a->would_plans, b->would_plans, sizeof a->would_plans) != 0) {
         return "I9 the incident differs from the fold of the log";
     }
     if (!until_same(a->gap_until, b->gap_until) || !until_same(a->release_until, b->release_until)) {

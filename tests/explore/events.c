@@ -82,6 +82,16 @@ static void tick(struct moves *m, struct tick t)
     step(m, m->w, &e, t.poll ? t.no_reads ? "time passes" : t.later ? "read, deadline over" : "read" : t.later ? "tick, timer over" : "tick");
 }
 
+/* Mode alert for one tick; it costs, so that logs of plans do not multiply the states. */
+static void would(struct moves *m)
+{
+    struct world paid = *m->w;
+    struct control_event e;
+    paid.budget--;
+    tick_event(&paid, &(struct tick){.symptom = SYM_TRUE, .alert_mode = true}, &e);
+    step(m, &paid, &e, "tick in mode alert");
+}
+
 static void observing_ticks(struct moves *m)
 {
     static const enum verdict verdicts[] = {VERDICT_EFFECTIVE, VERDICT_PARTIAL, VERDICT_INEFFECTIVE, VERDICT_HARMFUL,
@@ -150,7 +160,7 @@ static void idle_ticks(struct moves *m, uint8_t state)
         break;
     case STATE_OPEN:
         tick(m, (struct tick){.symptom = SYM_TRUE, .advice = true});
-        tick(m, (struct tick){.symptom = SYM_TRUE, .alert_mode = true});   /* fallthrough */
+        if (m->w->budget) would(m);    /* fallthrough */
     case STATE_PERSON: tick(m, (struct tick){.symptom = SYM_CLEARS}); break;
     case STATE_AWAITING:
         tick(m, (struct tick){.symptom = SYM_TRUE, .later = true});

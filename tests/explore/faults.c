@@ -267,7 +267,7 @@ static void policy(struct moves *m)
 static void day_of_knob(struct world *w, struct control *c, unsigned k)
 {
     struct control_knob *n = &c->knobs[k];
-    n->interval_until = n->protect_until = n->cool_until = n->skip_until = n->failed_at = INSTANT_NONE;
+    n->would_until = n->interval_until = n->protect_until = n->cool_until = n->skip_until = n->failed_at = INSTANT_NONE;
     if (n->frozen_until.us != INSTANT_NEVER.us) n->frozen_until = INSTANT_NONE;
     w->k[k].cancelled = 0;
     if (!w->live.knobs[k].slot.unacknowledged) w->k[k].foreign = 0;
@@ -289,7 +289,7 @@ static void day(struct moves *m)
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned k = 0; k < KNOBS; k++) day_of_knob(&next, c[i], k);
         c[i]->suspended[CLASS_BATCH] = c[i]->suspended[CLASS_CACHE] = INSTANT_NONE;
-        c[i]->harmful[0] = c[i]->harmful[1] = INSTANT_NONE;
+        c[i]->would_gap_until = c[i]->harmful[0] = c[i]->harmful[1] = INSTANT_NONE;
     }
     moves_emit(m, &next, 0, "24 h pass");
 }

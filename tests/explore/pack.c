@@ -100,8 +100,8 @@ static void walk_knob(struct walk *k, struct control_knob *c)
     put_bool(k, &c->seen);
     put8(k, &c->fails);
     struct instant *times[] = {&c->interval_until, &c->protect_until, &c->cool_until, &c->frozen_until, &c->failed_at,
-                               &c->skip_until, &c->believed_since};
-    for (unsigned i = 0; i < 7; i++) put_time(k, times[i]);
+                               &c->skip_until, &c->believed_since, &c->would_until};
+    for (unsigned i = 0; i < 8; i++) put_time(k, times[i]);
 }
 
 static void walk_request(struct walk *k, struct control_request *q)
@@ -134,13 +134,28 @@ static void walk_excluded(struct walk *k, struct excluded_list *l)
     }
 }
 
+/* In what order they were logged makes no difference here. */
+static void walk_would(struct walk *k, struct control *c)
+{
+    static const uint64_t plans[] = {101, 102, 201, 202};
+    uint8_t bits = 0;
+    for (unsigned i = 0; !k->reading && i < CONTROL_WOULD; i++) {
+        for (unsigned j = 0; j < 4; j++) bits |= (uint8_t)((c->would_plans[i] == plans[j]) << j);
+    }
+    put8(k, &bits);
+    memset(c->would_plans, 0, sizeof c->would_plans);
+    for (unsigned j = 0, n = CONTROL_WOULD; j < 4; j++) {
+        if (bits >> j & 1) c->would_plans[--n] = plans[j];
+    }
+}
+
 static void walk_control(struct walk *k, struct control *c)
 {
     bool *first[] = {&c->halted, &c->follower, &c->handed, &c->incident_open, &c->release_incident, &c->waiting_ack,
                      &c->store_failed};
     bool *second[] = {&c->halt_owed, &c->release_owed};
     uint8_t epoch = (uint8_t)c->epoch, actions = (uint8_t)c->actions, incidents = (uint8_t)c->incidents;
-    uint8_t would = (uint8_t)c->would_plan, token = (uint8_t)c->token;
+    uint8_t token = (uint8_t)c->token;
     put8(k, &c->state);
     put8(k, &c->active);
     put_flags(k, first, 7);
@@ -151,18 +166,17 @@ static void walk_control(struct walk *k, struct control *c)
     put8(k, &epoch);
     put8(k, &actions);
     put8(k, &incidents);
-    put8(k, &would);
+    walk_would(k, c);
     put8(k, &token);
     put8(k, &c->n_auto);
     c->epoch = epoch;
     c->actions = actions;
     c->incidents = incidents;
-    c->would_plan = would;
     c->token = token;
     struct instant *times[] = {&c->onset, &c->opened, &c->state_since, &c->deadline, &c->phase_until, &c->gap_until,
                                &c->release_until, &c->renotify_at, &c->ack_sent, &c->mix_since, &c->harmful[0], &c->harmful[1],
-                               &c->suspended[CLASS_BATCH], &c->suspended[CLASS_CACHE]};
-    for (unsigned i = 0; i < 14; i++) put_time(k, times[i]);
+                               &c->suspended[CLASS_BATCH], &c->suspended[CLASS_CACHE], &c->would_gap_until};
+    for (unsigned i = 0; i < 15; i++) put_time(k, times[i]);
     walk_request(k, &c->request);
     walk_excluded(k, &c->excluded);
     for (unsigned i = 0; i < KNOBS; i++) walk_knob(k, &c->knobs[i]);
@@ -233,8 +247,8 @@ static void normal_knob(struct control_knob *c, struct instant now)
 {
     struct control_slot *a = &c->slot;
     struct instant *untils[] = {&c->interval_until, &c->protect_until, &c->cool_until, &c->frozen_until, &c->skip_until,
-                                &a->late_after};
-    for (unsigned i = 0; i < 6; i++) running(untils[i], now);
+                                &a->late_after, &c->would_until};
+    for (unsigned i = 0; i < 7; i++) running(untils[i], now);
     if (!a->late_open) a->late_after = INSTANT_NONE;
     since(&c->failed_at);
     c->believed_since = INSTANT_NONE;
@@ -249,8 +263,8 @@ static void normal_control(struct control *c, struct instant now)
     soon(&c->phase_until, now);
     if (c->request.present) soon(&c->request.expiry, now);
     struct instant *untils[] = {&c->gap_until, &c->release_until, &c->renotify_at, &c->suspended[CLASS_BATCH],
-                                &c->suspended[CLASS_CACHE]};
-    for (unsigned i = 0; i < 5; i++) running(untils[i], now);
+                                &c->suspended[CLASS_CACHE], &c->would_gap_until};
+    for (unsigned i = 0; i < 6; i++) running(untils[i], now);
     if (c->renotify_at.us == INSTANT_NONE.us) c->renotify_at = time_of(4);
     struct instant *ages[] = {&c->onset, &c->opened, &c->state_since, &c->ack_sent, &c->mix_since, &c->harmful[0],
                               &c->harmful[1]};

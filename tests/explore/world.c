@@ -17,7 +17,7 @@ struct control_policy world_policy(const struct world *w)
     for (unsigned k = 0; k < KNOBS; k++) {
         p.knobs[k] = (struct control_knob_policy){
             .class = (uint8_t)(k ? CLASS_CACHE : CLASS_BATCH), .tier = k ? options.tier_b : 1, .cas = (uint8_t)options.cas,
-            .listed = !w->k[k].forbidden, .interval = SPAN_HOUR(4), .protect = SPAN_HOUR(24), .readback = SPAN_S(10),
+            .listed = !w->k[k].forbidden, .versions_with = (uint8_t)k, .interval = SPAN_HOUR(4), .protect = SPAN_HOUR(24), .readback = SPAN_S(10),
         };
     }
     return p;
@@ -82,7 +82,8 @@ void world_land(struct world *w, const struct message *m, unsigned mask)
     for (unsigned i = 0; i < 2; i++) {
         if (!(mask >> i & 1) || !accepts(w, m, i)) continue;
         uint8_t r = t->real[i];
-        bool believed = w->live.knobs[m->knob].believed == r;
+        const struct control *c = w->live.store_failed ? &w->log : &w->live;   /* what will still be believed */
+        bool believed = c->knobs[m->knob].believed == r;
         if (t->foreign && r != m->value && (options.cas != CAS_NONE || believed)) {
             if (options.cas == CAS_VERSION && m->version) violated("I12 a person's change is overwritten");
             if (!(m->forward && r == slot->old) && inside) t->over = 1;
@@ -137,9 +138,19 @@ void world_start(struct world *w, bool new_process)
     if (new_process && w->halted && !w->live.halted) (void)act(w, &halt, FATE_GOOD);
 }
 
+/* Nobody knows any more whether the write of an open INTENT was refused: it counts as sent. */
+static void forget_answers(struct world *w)
+{
+    for (unsigned k = 0; k < KNOBS; k++) {
+        bool may_land = instant_before(T0, w->log.knobs[k].slot.late_after);
+        if (w->k[k].phase == PH_INTENT && may_land) w->k[k].window = 1;
+    }
+}
+
 void world_crash(struct world *w)
 {
     bool was_bad = w->store_bad;
+    forget_answers(w);
     w->live = w->log;
     w->store_bad = 0;
     w->release = instant_before(T0, w->log.release_until);   /* seen only while the store failed: lost with the process */
@@ -156,6 +167,7 @@ void world_refold(struct world *w)
 {
     struct control_policy p = world_policy(w);
     struct control kept = w->live;
+    forget_answers(w);
     control_restart(&kept, &p, T0);
     w->live = w->log;
     w->live.frozen = kept.frozen;
