@@ -30,7 +30,7 @@ static bool find_symptom(struct config_work *w, const struct row *r, struct caus
     if (!v->is_set) return true;
     c->symptom = symptom_index(w->s, v->text);
     if (c->symptom != NO_INDEX) return true;
-    if (r->shipped || is_written(w, v->text)) return false;
+    if (r->shipped || w->cut || is_written(w, v->text)) return false;
     const char *names[POLICY_SYMPTOMS_MAX];
     char hint[160];
     for (uint16_t i = 0; i < w->s->symptom_count; i++) names[i] = w->s->symptoms[i].name;
@@ -68,7 +68,7 @@ static bool has_signals(struct config_work *w, const struct row *r)
         w->rows_dropped++;
         return false;
     }
-    if (!config_well_known(w->b, missing)) return true;   /* the compiler says what is wrong */
+    if (w->cut || !config_well_known(w->b, missing)) return true;   /* the compiler says what is wrong */
     const char *names[POLICY_SIGNALS_MAX];
     for (uint16_t i = 0; i < w->s->signal_count; i++) names[i] = w->s->signals[i].name;
     config_report(w->d, CONFIG_WARNING, when->source, config_tree_place(when, at), strlen(missing),

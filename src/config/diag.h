@@ -19,8 +19,8 @@ struct config_source {
     size_t len;
     const size_t *lines;             /* offset of the first byte of each line */
     size_t line_count;
-    bool cut;                        /* not YAML from some place on: what stands behind it is not known */
-    unsigned cut_line;               /* and nothing more is said about this line; 0: none */
+    bool cut;                        /* not all of it is YAML: what is missing may have stood there */
+    unsigned cut_line;               /* nothing more is said about this line; 0: none */
 };
 
 enum config_severity { CONFIG_ERROR, CONFIG_WARNING, CONFIG_NOTE };

@@ -8,7 +8,7 @@ uint16_t config_signal(struct config_work *w, const struct config_value *v)
 {
     if (!v->is_set) return NO_INDEX;
     uint16_t found = service_signal(w->s, v->text);
-    if (found != NO_INDEX) return found;
+    if (found != NO_INDEX || w->cut) return found;
     const char *names[POLICY_SIGNALS_MAX];
     char hint[160];
     for (uint16_t i = 0; i < w->s->signal_count; i++) names[i] = w->s->signals[i].name;

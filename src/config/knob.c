@@ -95,6 +95,8 @@ static void take_coupled(struct config_work *w, const struct config_knob *raw, s
     for (uint32_t i = 0, n = 0; raw->coupled.is_set && i < config_items(raw->coupled.at); i++) {
         const struct config_node *at = config_item(raw->coupled.at, i);
         uint16_t other = service_knob(w->s, at->text);
+        if (other == NO_INDEX && w->cut)
+            continue;
         if (other == NO_INDEX)
             config_wrong(w->d, at, config_nearest(hint, sizeof hint, at->text, names, w->s->knob_count, NULL),
                          "coupled: unknown knob '%.60s'", at->text);

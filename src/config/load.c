@@ -87,7 +87,7 @@ static void check_depends(struct config_build *b, const struct config_node *serv
     const struct config_node *names = config_tree_get(service, "depends_on");
     for (uint32_t i = 0; names && (names->kind == CONFIG_LIST || names->kind == CONFIG_SCALAR) && i < config_items(names); i++) {
         const struct config_node *name = config_item(names, i);
-        if (name->kind == CONFIG_SCALAR && !has_service(sorted, b->p->service_count, name->text))
+        if (name->kind == CONFIG_SCALAR && !name->source->cut && !has_service(sorted, b->p->service_count, name->text))
             config_warn(b->d, name, "only services of this file make a group",
                         "depends_on: there is no service '%.60s'", name->text);
     }

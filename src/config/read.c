@@ -191,7 +191,8 @@ static void read_value(struct config_diagnostics *d, const struct config_key *ke
     bool ok = true;
     if (is_list_type(key->type)) {
         ok = check_count(d, key, v->at);
-        for (uint32_t i = 0; i < config_items(v->at) && i <= key->most; i++) ok = read_item(d, key, config_item(v->at, i), v) && ok;
+        for (uint32_t i = 0; i < config_items(v->at) && i <= key->most; i++)
+            ok = read_item(d, key, config_item(v->at, i), v) && ok;
     } else if (key->type == CONFIG_LIST_TYPE) {   /* a map is counted together with its profile's: config_entries */
         ok = check_count(d, key, v->at);
     } else if (key->type != CONFIG_LADDER_TYPE && key->type != CONFIG_WORDS_TYPE) {

@@ -9,7 +9,10 @@ const struct expr *config_rule(struct config_work *w, const struct config_value 
     struct expr_scope scope = {.service = w->s, .needs = &w->s->needs};
     struct expr_error error;
     const struct expr *e = expr_compile(w->arena, v->at->text, v->at->len, &scope, &error);
+    char name[64];
+    size_t at;
     if (e || config_rule_names_wrong(w, v->at->text, v->at->len)) return e;
+    if (w->cut && config_rule_lacks(w, v->at->text, v->at->len, name, &at)) return NULL;
     config_wrong_in(w->d, v->at, error.offset, error.length, error.hint, "%s", error.text);
     return NULL;
 }

@@ -85,8 +85,9 @@ static const struct config_node *find_profile(struct config_build *b, const stru
     char hint[160];
     for (uint32_t i = 0; b->profiles && i < b->profiles->n && n < ARRAY_LEN(names); i++)
         names[n++] = b->profiles->pairs[i].key->text;
-    config_wrong(b->d, at, config_nearest(hint, sizeof hint, at->text, names, n, "write it under `profiles`"),
-                 "no profile '%.60s'", at->text);
+    if (!at->source->cut)
+        config_wrong(b->d, at, config_nearest(hint, sizeof hint, at->text, names, n, "write it under `profiles`"),
+                     "no profile '%.60s'", at->text);
     return NULL;
 }
 

@@ -48,7 +48,8 @@ void config_check_tier(struct config_work *w, uint16_t i)
     if (w->knobs[i].tier.is_wrong) return;
     check_low_tier(w, i);
     if (k->class == CLASS_REPLICAS) check_replicas(w, i);
-    if (w->s->class_mode[k->class] == MODE_AUTO && k->tier == 1 && !k->cas && !k->single_writer && !w->knobs[i].cas.is_wrong)
+    if (!w->cut && w->s->class_mode[k->class] == MODE_AUTO && k->tier == 1 && !k->cas && !k->single_writer &&
+        !w->knobs[i].cas.is_wrong)
         config_warn(
             w->d, w->knob_nodes[i],
             "write `cas: true` if the target can compare and set, or `single_writer: true` if nobody else writes it",

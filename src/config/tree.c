@@ -6,6 +6,7 @@
 #include <yaml.h>
 
 #include "base/utf8.h"
+#include "config/tree_inside.h"
 
 /* A map or list that is still open. Maps hold keys and values alternating in `nodes`. */
 struct frame {
@@ -18,12 +19,14 @@ struct build {
     struct arena *arena;
     struct config_diagnostics *d;
     struct config_source *source;
+    const char *bytes;                           /* the source's, or a copy with lines blanked out */
     struct frame frames[CONFIG_DEPTH_MAX + 1];   /* [0] holds the document's root as a list of one */
     unsigned depth;
     size_t nodes;
     size_t begin;                                /* behind a byte order mark */
     size_t index, offset;                        /* libyaml counts characters; this pair follows in bytes */
     bool stop;
+    struct config_fault fault;
 };
 
 static void report(struct build *b, size_t offset, size_t length, const char *hint, const char *text)
@@ -47,7 +50,7 @@ static size_t byte_of(struct build *b, const yaml_mark_t *mark)
         b->offset = b->begin;
     }
     while (b->index < mark->index && b->offset < b->source->len) {
-        unsigned n = utf8_next(b->source->bytes + b->offset, b->source->len - b->offset, NULL);
+        unsigned n = utf8_next(b->bytes + b->offset, b->source->len - b->offset, NULL);
         b->offset += n ? n : 1;
         b->index++;
     }
@@ -119,7 +122,7 @@ static enum config_style style_of(yaml_scalar_style_t style)
 /* Blanks and line ends behind a value do not belong to what is underlined. */
 static size_t trimmed(const struct build *b, size_t from, size_t to)
 {
-    while (to > from && strchr(" \t\r\n", b->source->bytes[to - 1])) to--;
+    while (to > from && strchr(" \t\r\n", b->bytes[to - 1])) to--;
     return to - from;
 }
 
@@ -267,10 +270,10 @@ static void on_event(struct build *b, const yaml_event_t *e)
 static const char *syntax_hint(const struct build *b, size_t at)
 {
     size_t line = at;
-    while (line > 0 && b->source->bytes[line - 1] != '\n') line--;
-    for (; line < b->source->len && strchr(" \t", b->source->bytes[line]); line++)
-        if (b->source->bytes[line] == '\t') return "YAML allows no tab in the indentation; use spaces";
-    if (at < b->source->len && strchr("`@%", b->source->bytes[at])) return "put the text into quotes";
+    while (line > 0 && b->bytes[line - 1] != '\n') line--;
+    for (; line < b->source->len && strchr(" \t", b->bytes[line]); line++)
+        if (b->bytes[line] == '\t') return "YAML allows no tab in the indentation; use spaces";
+    if (at < b->source->len && strchr("`@%", b->bytes[at])) return "put the text into quotes";
     return "look at indentation, quotes and colons here and on the line before; a text with ': ' or ' #' needs quotes";
 }
 
@@ -283,11 +286,14 @@ static void on_syntax(struct build *b, const yaml_parser_t *p)
     bool reader = p->error == YAML_READER_ERROR;
     size_t at = reader ? b->begin + p->problem_offset : byte_of(b, &p->problem_mark);
     if (at > b->source->len) at = b->source->len;
-    char text[200];
+    struct config_fault *f = &b->fault;
     const char *problem = p->problem ? p->problem : "cannot be read";
-    if (reader || !p->context) snprintf(text, sizeof text, "not YAML: %s", problem);
-    else snprintf(text, sizeof text, "not YAML: %s (%s from line %zu)", problem, p->context, p->context_mark.line + 1);
-    stop(b, at, reader ? "save the file as UTF-8 without control characters" : syntax_hint(b, at), text);
+    f->at = at;
+    f->may_mend = !reader;
+    f->hint = reader ? "save the file as UTF-8 without control characters" : syntax_hint(b, at);
+    if (reader || !p->context) snprintf(f->text, sizeof f->text, "not YAML: %s", problem);
+    else snprintf(f->text, sizeof f->text, "not YAML: %s (%s from line %zu)", problem, p->context, p->context_mark.line + 1);
+    stop(b, at, f->hint, f->text);
 }
 
 static void run(struct build *b)
@@ -298,8 +304,8 @@ static void run(struct build *b)
         return;
     }
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    if (b->source->len >= 3 && memcmp(b->source->bytes, "\xef\xbb\xbf", 3) == 0) b->begin = b->offset = 3;
-    yaml_parser_set_input_string(&parser, (const unsigned char *)b->source->bytes + b->begin, b->source->len - b->begin);
+    if (b->source->len >= 3 && memcmp(b->bytes, "\xef\xbb\xbf", 3) == 0) b->begin = b->offset = 3;
+    yaml_parser_set_input_string(&parser, (const unsigned char *)b->bytes + b->begin, b->source->len - b->begin);
     for (bool end = false; !end && !b->stop;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
@@ -313,19 +319,15 @@ static void run(struct build *b)
     yaml_parser_delete(&parser);
 }
 
-const struct config_node *config_tree_parse(struct arena *a, struct config_source *source, struct config_diagnostics *d)
+const struct config_node *config_tree_once(struct arena *a, struct config_source *source, const char *bytes,
+                                            struct config_diagnostics *d, struct config_fault *ret)
 {
-    if (source->len > CONFIG_BYTES_MAX) {
-        config_report(d, CONFIG_ERROR, source, 0, 1, "share settings by `profiles`, or split the services over several daemons",
-                      "the file is larger than 1 MiB");
-        source->cut = true;
-        return NULL;
-    }
-    struct build b = {.arena = a, .d = d, .source = source};
+    struct build b = {.arena = a, .d = d, .source = source, .bytes = bytes};
     run(&b);
     while (b.depth > 0) on_close(&b);
     const struct config_node *root = b.frames[0].n ? b.frames[0].nodes[0] : NULL;
     free(b.frames[0].nodes);
+    *ret = b.fault;
     return root;
 }
 

@@ -34,8 +34,9 @@ struct config_node {
 };
 struct config_pair { const struct config_node *key, *value; };
 
-/* The root, or NULL when there is nothing to look at (too large, empty, out of memory). What is wrong stands in `d`; up to a
- * place that is not YAML the tree is there (source->cut). Nodes live in `a`. */
+/* The root, or NULL when there is nothing to look at (too large, empty, out of memory). What is wrong stands in `d`.
+ * Where a line is not YAML the tree is there without it and what belongs to it; if that leads nowhere, up to it. Then
+ * source->cut is set: a name that is missing may have stood there. Nodes live in `a`. */
 const struct config_node *config_tree_parse(struct arena *a, struct config_source *source, struct config_diagnostics *d);
 /* The value of `key`, NULL when absent or `map` is not a map (or NULL). */
 const struct config_node *config_tree_get(const struct config_node *map, const char *key);

@@ -67,7 +67,7 @@ static void add_move(struct trial *t, const char *name, enum direction dir)
         size_t used = strlen(t->lacking);
         snprintf(t->lacking + used, sizeof t->lacking - used, "%s%s %s", used ? ", " : "", name, direction_name(dir));
     } else if (knob == NO_INDEX) {
-        unknown_knob(t, name);
+        if (!t->w->cut) unknown_knob(t, name);
     } else {
         config_wrong(t->w->d, t->at, s->knobs[knob].tier == 3 ? "\"advise: what a person should do\"" : NULL,
                      "try: '%.60s' is not possible: %s", t->at->text, why);
