@@ -13,7 +13,9 @@ static void eval_one(struct loop *l, struct service_loop *s, unsigned i)
     struct symptom_state *st = &s->symptoms[i];
     st->now = expr_eval(d->when, &s->evidence);
     if (st->now == TRI_UNKNOWN) {
-        if (!instant_is_set(st->unknown_since)) st->unknown_since = l->now;
+        bool learning = s->control.state == STATE_LEARNING || s->control.state == STATE_RECOVERING;   /* nobody is blind yet */
+        if (learning) st->unknown_since = INSTANT_NONE;
+        else if (!instant_is_set(st->unknown_since)) st->unknown_since = l->now;
         return;
     }
     st->unknown_since = INSTANT_NONE;
