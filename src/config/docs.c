@@ -105,26 +105,32 @@ static void print_types(struct buf *out)
     }
 }
 
+static const char intro[] =
+    "# Configuration\n\n"
+    "<!-- Written from src/config/schema.def; change the table, not this page. -->\n\n"
+    "One YAML file says what is watched, what counts as a symptom, what may be the cause, and what may be turned.\n"
+    "`trimtab check FILE` reports everything that is wrong with it in one run, each fault with line and column.\n"
+    "`examples/reference.yaml` is a complete file with comments.\n\n"
+    "Limits: 1 MiB, 32 levels, 250,000 values. Anchors, aliases, tags and duplicate keys are refused; settings that services\n"
+    "share go under `profiles`. Secrets never stand in the file: the keys that end in `_file` name a file that holds them.\n\n"
+    "## Profiles\n\n"
+    "```yaml\n"
+    "profiles:\n"
+    "  embedding-server:\n"
+    "    signals: {...}\n"
+    "    symptoms: {...}\n"
+    "    knobs: {...}\n"
+    "services:\n"
+    "  - {name: one, profile: embedding-server, targets: [http://one:9464/metrics]}\n"
+    "  - {name: two, profile: embedding-server, targets: [http://two:9464/metrics], mode: confirm}\n"
+    "```\n\n"
+    "A service takes from its profile what it does not say itself. Signals, symptoms and knobs are joined by name, key by\n"
+    "key; rows of the playbook are added behind the service's own. With a folder of presets, `profile: NAME` also finds\n"
+    "NAME.yaml there, which holds what stands under a profile.\n\n";
+
 void config_print_docs(struct buf *out)
 {
-    buf_puts(
-        out,
-        "# Configuration\n\n"
-        "<!-- Written from src/config/schema.def; change the table, not this page. -->\n\n"
-        "One YAML file says what is watched, what counts as a symptom, what may be the cause, and what may be turned.\n"
-        "`trimtab check FILE` reports everything that is wrong with it in one run, each fault with line and column.\n"
-        "`examples/reference.yaml` is a complete file with comments.\n\n"
-        "Limits: 1 MiB, 32 levels, 250,000 values. Anchors, aliases, tags and duplicate keys are refused; settings "
-        "that services\n"
-        "share go under `profiles`. Secrets never stand in the file: the keys that end in `_file` name a file that "
-        "holds them.\n\n"
-                  "## Profiles\n\n"
-                  "```yaml\nprofiles:\n  embedding-server:\n    signals: {...}\n    symptoms: {...}\n    knobs: {...}\nservices:\n"
-                  "  - {name: one, profile: embedding-server, targets: [http://one:9464/metrics]}\n"
-                  "  - {name: two, profile: embedding-server, targets: [http://two:9464/metrics], mode: confirm}\n```\n\n"
-                  "A service takes from its profile what it does not say itself. Signals, symptoms and knobs are joined by name, key by\n"
-                  "key; rows of the playbook are added behind the service's own. With a folder of presets, `profile: NAME` also finds\n"
-                  "NAME.yaml there, which holds what stands under a profile.\n\n");
+    buf_puts(out, intro);
     print_types(out);
     for (int i = 1; i < CONFIG_BLOCK_COUNT; i++) {
         const struct config_block *b = &config_blocks[i];

@@ -337,6 +337,11 @@ static void presets_are_profiles_from_a_folder(void **state)
     assert_int_equal(2, l.s->signal_count);
     assert_string_equal("late", l.s->symptoms[0].name);
     end(&l);
+    struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
+    static const char outside[] = "services: [{name: a, profile: ../golden/preset, targets: [http://h:1/m]}]\n";
+    assert_null(config_load(outside, sizeof outside - 1, "t.yaml", &o, &d));
+    assert_string_equal("no profile '../golden/preset'", d.items[0].text);
+    config_diagnostics_free(&d);
 }
 
 static void webhooks(void **state)

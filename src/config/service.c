@@ -61,7 +61,7 @@ static const struct config_node *preset(struct config_build *b, const char *name
 {
     char path[1200];
     static char bytes[1];
-    if (!b->o.preset_dir) return NULL;
+    if (!b->o.preset_dir || !text_is_name(name, POLICY_NAME_MAX)) return NULL;   /* no path leads out of the folder */
     snprintf(path, sizeof path, "%s/%s.yaml", b->o.preset_dir, name);
     FILE *f = fopen(path, "rb");
     if (!f) return NULL;
