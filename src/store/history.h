@@ -40,7 +40,8 @@ struct store_step_sink { bool (*step)(void *arg, const struct store_step *step);
  * are left out. */
 enum status store_points_range(struct store *s, const char *service, const char *signal, int64_t from, int64_t to,
                                int64_t step_us, const struct store_step_sink *sink, struct err *e);
-/* Queues the removal of points older than their layer is kept (model/enums.h). */
+/* Queues the packing of points older than two hours and the removal of those older than their layer is kept, up to two
+ * hours late (model/enums.h). Once an hour is enough. */
 enum status store_retain(struct store *s, int64_t now, struct err *e);
 
 /* ---- baseline state, policy ---- */

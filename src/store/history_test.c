@@ -1,5 +1,7 @@
 #include "store/history.h"
 
+#include <sqlite3.h>
+
 #include "support/audit_records.h"
 #include "support/tempdir.h"
 
@@ -111,20 +113,121 @@ static void test_steps(void **state)
     assert_true(range(s, "p99", 30, 31, 0).at[0].mean == 50);
 }
 
+#define HOUR INT64_C(3600)
+#define DAY (24 * HOUR)
+
+/* Of the request layer for 14 days, of the system layer for 7, and no more than two hours longer. */
 static void test_retention(void **state)
 {
     struct store *s = ((struct place *)*state)->store;
     struct store_point p[2] = {point("p99", 0, 1, WHY_KNOWN), point("cpu", 0, 1, WHY_KNOWN)};
     p[1].layer = LAYER_SYSTEM;
     assert_int_equal(store_points_put(s, p, 2, NULL), STATUS_OK);
-    /* request: 14 days, system: 7 */
-    assert_int_equal(store_retain(s, T0 + 7 * 86400 * SEC, NULL), STATUS_OK);
+    assert_int_equal(store_retain(s, T0 + 7 * DAY * SEC, NULL), STATUS_OK);
     assert_int_equal(range(s, "cpu", 0, 1, 0).n, 1);
-    assert_int_equal(store_retain(s, T0 + 7 * 86400 * SEC + 1, NULL), STATUS_OK);
+    assert_int_equal(store_retain(s, T0 + (7 * DAY + 4 * HOUR) * SEC, NULL), STATUS_OK);
     assert_int_equal(range(s, "cpu", 0, 1, 0).n, 0);
     assert_int_equal(range(s, "p99", 0, 1, 0).n, 1);
-    assert_int_equal(store_retain(s, T0 + 14 * 86400 * SEC + 1, NULL), STATUS_OK);
+    assert_int_equal(store_retain(s, T0 + (14 * DAY + 4 * HOUR) * SEC, NULL), STATUS_OK);
     assert_int_equal(range(s, "p99", 0, 1, 0).n, 0);
+}
+
+static int64_t count_rows(const struct place *p, const char *sql)
+{
+    char path[TEMPDIR_MAX + 32];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    snprintf(path, sizeof path, "%s/metrics.db", p->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &st, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(st, 0);
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    return n;
+}
+
+struct sum { double values; uint32_t known, unknown; int64_t last; };
+
+static bool add_up(void *arg, const struct store_step *step)
+{
+    struct sum *sum = arg;
+    assert_true(step->at > sum->last);
+    sum->last = step->at;
+    sum->known += step->known;
+    sum->unknown += step->unknown;
+    if (step->known) sum->values += step->last;
+    return true;
+}
+
+static struct sum sum_of(struct store *s, int64_t from, int64_t to)
+{
+    struct sum sum = {.last = INT64_MIN};
+    struct store_step_sink sink = {add_up, &sum};
+    struct err e;
+    if (store_points_range(s, "embed", "p99", from, to, 0, &sink, &e) != STATUS_OK) fail_msg("%s", e.text);
+    return sum;
+}
+
+/* Packing changes nothing that is read; late points and corrections join what is packed. */
+static void test_packing(void **state)
+{
+    struct place *p = *state;
+    struct store *s = p->store;
+    for (int64_t i = 0; i < 2000; i++) {
+        struct store_point x = point("p99", 10 * i, (double)i, i % 100 == 7 ? WHY_STALE : WHY_KNOWN);
+        assert_int_equal(store_points_put(s, &x, 1, NULL), STATUS_OK);
+    }
+    struct sum before = sum_of(s, INT64_MIN, INT64_MAX), middle = sum_of(s, T0 + 5005 * SEC, T0 + 15000 * SEC);
+    assert_int_equal(before.known, 1980);
+    assert_int_equal(before.unknown, 20);
+    assert_int_equal(store_retain(s, T0 + 20000 * SEC, NULL), STATUS_OK);
+    assert_true(count_rows(p, "SELECT count(*) FROM points") < 1000);
+    assert_true(count_rows(p, "SELECT count(*) FROM blocks") >= 1);
+    struct sum after = sum_of(s, INT64_MIN, INT64_MAX);
+    assert_memory_equal(&after, &before, sizeof after);
+    after = sum_of(s, T0 + 5005 * SEC, T0 + 15000 * SEC);
+    assert_memory_equal(&after, &middle, sizeof after);
+    /* One late point, one correction: first beside the block, then inside. */
+    struct store_point late[2] = {point("p99", 1005, 1e6, WHY_KNOWN), point("p99", 1010, 2e6, WHY_KNOWN)};
+    assert_int_equal(store_points_put(s, late, 2, NULL), STATUS_OK);
+    for (int round = 0; round < 2; round++) {
+        after = sum_of(s, INT64_MIN, INT64_MAX);
+        assert_int_equal(after.known, 1981);
+        assert_true(after.values == before.values + 3e6 - 101);
+        assert_int_equal(store_retain(s, T0 + 40000 * SEC, NULL), STATUS_OK);
+    }
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM points"), 0);
+    assert_int_equal(range(s, "p99", 0, 60, 30).n, 2);
+}
+
+/* More series than one transaction takes. */
+static void test_packing_many_series(void **state)
+{
+    struct place *p = *state;
+    char names[130][16];
+    for (int i = 0; i < 130; i++) {
+        snprintf(names[i], sizeof names[i], "signal_%d", i);
+        struct store_point x = point(names[i], 0, i, WHY_KNOWN);
+        assert_int_equal(store_points_put(p->store, &x, 1, NULL), STATUS_OK);
+    }
+    assert_int_equal(store_retain(p->store, T0 + DAY * SEC, NULL), STATUS_OK);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM blocks"), 130);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM points"), 0);
+    assert_true(range(p->store, "signal_129", 0, 1, 0).at[0].last == 129);
+}
+
+static void test_damaged_block(void **state)
+{
+    struct place *p = *state;
+    struct steps got = {0};
+    struct store_step_sink sink = {see_step, &got};
+    struct err e;
+    put_points(p->store);
+    assert_int_equal(store_retain(p->store, T0 + DAY * SEC, NULL), STATUS_OK);
+    assert_int_equal(count_rows(p, "UPDATE blocks SET bytes = x'0102' RETURNING 1"), 1);
+    assert_int_equal(store_points_range(p->store, "embed", "p99", T0, T0 + SEC, 0, &sink, &e), STATUS_CORRUPT);
+    assert_non_null(strstr(e.text, "is damaged"));
 }
 
 static void test_state(void **state)
@@ -292,9 +395,18 @@ int main(void)
 {
 #define AT_PLACE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        AT_PLACE(test_points),   AT_PLACE(test_steps), AT_PLACE(test_retention), AT_PLACE(test_state),
-        AT_PLACE(test_policies), AT_PLACE(test_lists), AT_PLACE(test_lists_are_made_again),
-        AT_PLACE(test_threaded), AT_PLACE(test_many_records),
+        AT_PLACE(test_points),
+        AT_PLACE(test_steps),
+        AT_PLACE(test_retention),
+        AT_PLACE(test_packing),
+        AT_PLACE(test_packing_many_series),
+        AT_PLACE(test_damaged_block),
+        AT_PLACE(test_state),
+        AT_PLACE(test_policies),
+        AT_PLACE(test_lists),
+        AT_PLACE(test_lists_are_made_again),
+        AT_PLACE(test_threaded),
+        AT_PLACE(test_many_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

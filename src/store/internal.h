@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "store/block.h"
 #include "store/files.h"
 #include "store/log.h"
 #include "store/metrics.h"
@@ -59,6 +60,11 @@ struct store_request *store_request_new(const struct record *records, uint32_t n
 void store_request_free(struct store_request *q);
 /* Records through any connection; used by reading and by deriving. `bind` sets the statement's arguments. */
 enum status store_each(sqlite3 *db, sqlite3_stmt *st, const struct store_sink *sink, struct err *e);
+#define STORE_WINDOW_US (INT64_C(2) * 3600 * 1000000)   /* of a block of points */
+/* Start of the window that a time lies in. */
+int64_t store_window_of(int64_t at);
+/* Columns at, value, n, why of the present row. */
+struct store_row store_row_at(sqlite3_stmt *st);
 /* vfs name for SQLite. */
 static inline const char *store_vfs(const struct store *s) { return s->vfs[0] ? s->vfs : NULL; }
 

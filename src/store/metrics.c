@@ -43,7 +43,7 @@ static enum status write_job(struct store_metrics *m, const struct store_job *jo
 {
     switch (job->kind) {
     case JOB_POINTS: return store_write_points(m, job, e);
-    case JOB_RETAIN: return store_write_retain(m, job, e);
+    case JOB_RETAIN: return store_write_retain(m, job, ret_more, e);
     case JOB_STATE: return write_state(m, job, e);
     case JOB_POLICY: return write_policy(m, job, e);
     case JOB_DERIVE: return store_write_lists(m, ret_more, e);

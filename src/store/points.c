@@ -1,9 +1,8 @@
-/* Signal points, baseline state, policy revisions: putting and reading. */
+/* Putting signal points, baseline state and policy revisions; reading the last two. */
 #include <math.h>
 #include <string.h>
 
 #include "base/check.h"
-#include "base/time.h"
 #include "store/internal.h"
 
 static enum status series_id(struct store_metrics *m, const struct store_point *p, int64_t *ret, struct err *e)
@@ -43,39 +42,6 @@ enum status store_write_points(struct store_metrics *m, const struct store_job *
 {
     enum status rc = STATUS_OK;
     for (uint32_t i = 0; rc == STATUS_OK && i < job->n; i++) rc = put_point(m, &job->points[i], e);
-    return rc;
-}
-
-/* X(ID, word, interval, days). */
-static int days_kept(enum layer l)
-{
-#define X(id, word, interval, days) [LAYER_##id] = days,
-    static const int days_of[] = {LAYER_TABLE(X)};
-#undef X
-    return days_of[l];
-}
-
-/* Series by series, because points lie in that order: nothing that stays is read. */
-static enum status retain_series(sqlite3_stmt *del, int64_t id, int64_t before, struct err *e)
-{
-    sqlite3_bind_int64(del, 1, id);
-    sqlite3_bind_int64(del, 2, before);
-    return store_sql_run(del, "removing old points", e);
-}
-
-enum status store_write_retain(struct store_metrics *m, const struct store_job *job, struct err *e)
-{
-    sqlite3_stmt *all = NULL, *del = NULL;
-    enum status rc = store_sql_prepare(m->db, "SELECT id, layer FROM series", &all, e);
-    if (rc == STATUS_OK) rc = store_sql_prepare(m->db, "DELETE FROM points WHERE series = ? AND at < ?", &del, e);
-    while (rc == STATUS_OK && sqlite3_step(all) == SQLITE_ROW) {
-        enum layer layer;
-        const char *word = (const char *)sqlite3_column_text(all, 1);
-        if (word && layer_parse(word, &layer))
-            rc = retain_series(del, sqlite3_column_int64(all, 0), job->at - days_kept(layer) * US_PER_DAY, e);
-    }
-    sqlite3_finalize(all);
-    sqlite3_finalize(del);
     return rc;
 }
 
@@ -192,74 +158,6 @@ enum status store_policies(struct store *s, const struct store_policy_sink *sink
         if (!sink->policy(sink->arg, &p)) break;
     }
     if (step != SQLITE_DONE && step != SQLITE_ROW) rc = store_sql_fail(s->metrics->reader, "reading policies", e);
-    sqlite3_finalize(st);
-    return rc;
-}
-
-struct gather { struct store_step step; double sum; bool any; };
-
-static enum unknown_why why_of(const char *word)
-{
-    for (int i = 0; word && i < WHY_COUNT; i++)
-        if (strcmp(word, unknown_name((enum unknown_why)i)) == 0) return (enum unknown_why)i;
-    return WHY_MISSING;
-}
-
-static void begin_step(struct gather *g, int64_t at)
-{
-    *g = (struct gather){.step = {.at = at, .mean = NAN, .min = NAN, .max = NAN, .last = NAN}, .any = true};
-}
-
-/* Columns: at, value, why. */
-static void add_point(struct gather *g, sqlite3_stmt *st)
-{
-    struct store_step *step = &g->step;
-    if (sqlite3_column_type(st, 1) == SQLITE_NULL) {
-        step->unknown++;
-        step->why = why_of((const char *)sqlite3_column_text(st, 2));
-        return;
-    }
-    double v = sqlite3_column_double(st, 1);
-    g->sum += v;
-    step->known++;
-    step->last = v;
-    step->mean = g->sum / step->known;
-    if (!(step->min <= v)) step->min = v;
-    if (!(step->max >= v)) step->max = v;
-}
-
-static int64_t step_start(int64_t at, int64_t from, int64_t step_us)
-{
-    return step_us > 0 ? from + (at - from) / step_us * step_us : at;
-}
-
-enum status store_points_range(struct store *s, const char *service, const char *signal, int64_t from, int64_t to,
-                               int64_t step_us, const struct store_step_sink *sink, struct err *e)
-{
-    OBJ_VALID(s, STORE_MAGIC);
-    sqlite3_stmt *st = NULL;
-    struct gather g = {0};
-    bool go_on = true;
-    int row;
-    enum status rc =
-        store_sql_prepare(s->metrics->reader,
-                          "SELECT at, value, why FROM points WHERE series ="
-                          " (SELECT id FROM series WHERE service = ? AND signal = ?) AND at >= ? AND at < ?"
-                          " ORDER BY at",
-                          &st, e);
-    if (rc != STATUS_OK) return rc;
-    sqlite3_bind_text(st, 1, service, -1, SQLITE_STATIC);
-    sqlite3_bind_text(st, 2, signal, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(st, 3, from);
-    sqlite3_bind_int64(st, 4, to);
-    while (go_on && (row = sqlite3_step(st)) == SQLITE_ROW) {
-        int64_t at = step_start(sqlite3_column_int64(st, 0), from, step_us);
-        if (g.any && at != g.step.at) go_on = sink->step(sink->arg, &g.step);
-        if (!g.any || at != g.step.at) begin_step(&g, at);
-        add_point(&g, st);
-    }
-    if (go_on && row != SQLITE_DONE) rc = store_sql_fail(s->metrics->reader, "reading points", e);
-    if (rc == STATUS_OK && go_on && g.any) sink->step(sink->arg, &g.step);
     sqlite3_finalize(st);
     return rc;
 }

@@ -41,6 +41,8 @@ static const char *const metrics_steps[] = {
     " who TEXT NOT NULL, intended INTEGER NOT NULL, applied INTEGER, verdict TEXT NOT NULL, outcome TEXT NOT NULL,"
     " last_kind TEXT NOT NULL, last_at INTEGER NOT NULL, last_seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
     "CREATE INDEX actions_intended ON actions (intended);",
+    "CREATE TABLE blocks (series INTEGER NOT NULL, first INTEGER NOT NULL, bytes BLOB NOT NULL,"
+    " UNIQUE (series, first)) STRICT;",
 };
 
 const struct store_schema store_schema_audit = {0x74726d61, audit_steps, ARRAY_LEN(audit_steps), "audit log"};

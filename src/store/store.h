@@ -56,8 +56,8 @@ enum status store_append(struct store *s, const struct record *records, uint32_t
 
 struct store_ack {
     uint64_t token;
-    /* OK: on disk, and covered by a signed checkpoint. INVALID, LIMIT: this record cannot be written. Anything else: the
-     * store is in trouble; the records may or may not be there, and the log's tail decides. */
+    /* OK: on disk, and covered by a signed checkpoint. INVALID, LIMIT: this record cannot be written. Anything else:
+     * the store is in trouble; the records may or may not be there, and the log's tail decides. */
     enum status status;
     bool fatal;              /* a sync failed: nothing about the disk can be trusted any more; the process has to end */
     uint64_t seq;            /* of the first record; 0 unless OK */

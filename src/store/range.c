@@ -1,0 +1,154 @@
+/* Reading points: packed ones and rows, merged by time. */
+#include <math.h>
+
+#include "base/check.h"
+#include "store/block.h"
+#include "store/internal.h"
+
+struct cursor {
+    sqlite3 *db;
+    sqlite3_stmt *blocks, *rows;
+    int64_t from, to;
+    struct arena arena;
+    struct store_row *packed;        /* of the present block */
+    uint32_t n, i;
+    struct store_row row;
+    bool has_row;
+    bool blocks_end, rows_end;       /* a statement stepped after its end would begin again */
+};
+
+static enum status prepare(struct cursor *c, const char *service, const char *signal, struct err *e)
+{
+    enum status rc = store_sql_prepare(c->db, "SELECT bytes, first FROM blocks WHERE series ="
+                                              " (SELECT id FROM series WHERE service = ? AND signal = ?)"
+                                              " AND first >= ? AND first < ? ORDER BY first", &c->blocks, e);
+    if (rc == STATUS_OK)
+        rc = store_sql_prepare(c->db, "SELECT at, value, n, why FROM points WHERE series ="
+                                      " (SELECT id FROM series WHERE service = ? AND signal = ?)"
+                                      " AND at >= ? AND at < ? ORDER BY at", &c->rows, e);
+    if (rc != STATUS_OK) return rc;
+    sqlite3_stmt *const both[] = {c->blocks, c->rows};
+    for (int i = 0; i < 2; i++) {
+        sqlite3_bind_text(both[i], 1, service, -1, SQLITE_STATIC);
+        sqlite3_bind_text(both[i], 2, signal, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(both[i], 3, i == 0 ? store_window_of(c->from) : c->from);
+        sqlite3_bind_int64(both[i], 4, c->to);
+    }
+    return rc;
+}
+
+/* Makes packed[i] the next packed point of the range, if there is one. */
+static enum status fill_packed(struct cursor *c, struct err *e)
+{
+    for (;;) {
+        while (c->i < c->n && c->packed[c->i].at < c->from) c->i++;
+        if (c->i < c->n) return STATUS_OK;
+        c->i = c->n = 0;
+        if (c->blocks_end) return STATUS_OK;
+        int step = sqlite3_step(c->blocks);
+        c->blocks_end = step == SQLITE_DONE;
+        if (c->blocks_end) return STATUS_OK;
+        if (step != SQLITE_ROW) return store_sql_fail(c->db, "reading points", e);
+        arena_reset(&c->arena);
+        if (!store_block_unpack(&c->arena, sqlite3_column_blob(c->blocks, 0),
+                                (size_t)sqlite3_column_bytes(c->blocks, 0), &c->packed, &c->n))
+            return err_set(e, STATUS_CORRUPT,
+                           "metrics.db: the block of points at %lld us is damaged; ask for a later time",
+                           (long long)sqlite3_column_int64(c->blocks, 1));
+    }
+}
+
+static enum status fill_row(struct cursor *c, struct err *e)
+{
+    if (c->has_row || c->rows_end) return STATUS_OK;
+    int step = sqlite3_step(c->rows);
+    c->rows_end = step == SQLITE_DONE;
+    if (c->rows_end) return STATUS_OK;
+    if (step != SQLITE_ROW) return store_sql_fail(c->db, "reading points", e);
+    c->row = store_row_at(c->rows);
+    c->has_row = true;
+    return STATUS_OK;
+}
+
+/* The next point of both; of two at the same time the row, which is newer. *ret_end: no more. */
+static enum status next(struct cursor *c, struct store_row *ret, bool *ret_end, struct err *e)
+{
+    enum status rc = fill_packed(c, e);
+    if (rc == STATUS_OK) rc = fill_row(c, e);
+    if (rc != STATUS_OK) return rc;
+    bool packed = c->i < c->n && c->packed[c->i].at < c->to;
+    if (packed && c->has_row && c->packed[c->i].at == c->row.at) {
+        c->i++;
+        packed = false;
+    }
+    *ret_end = !packed && !c->has_row;
+    if (*ret_end) return rc;
+    if (packed && (!c->has_row || c->packed[c->i].at < c->row.at)) {
+        *ret = c->packed[c->i++];
+    } else {
+        *ret = c->row;
+        c->has_row = false;
+    }
+    return rc;
+}
+
+struct gather { struct store_step step; double sum; bool any; };
+
+static void begin_step(struct gather *g, int64_t at)
+{
+    *g = (struct gather){.step = {.at = at, .mean = NAN, .min = NAN, .max = NAN, .last = NAN}, .any = true};
+}
+
+static void add_point(struct gather *g, const struct store_row *r)
+{
+    struct store_step *step = &g->step;
+    if (r->why != WHY_KNOWN) {
+        step->unknown++;
+        step->why = r->why;
+        return;
+    }
+    g->sum += r->value;
+    step->known++;
+    step->last = r->value;
+    step->mean = g->sum / step->known;
+    if (!(step->min <= r->value)) step->min = r->value;
+    if (!(step->max >= r->value)) step->max = r->value;
+}
+
+static int64_t step_start(int64_t at, int64_t from, int64_t step_us)
+{
+    return step_us > 0 ? from + (at - from) / step_us * step_us : at;
+}
+
+static enum status walk(struct cursor *c, int64_t step_us, const struct store_step_sink *sink, struct err *e)
+{
+    struct gather g = {0};
+    struct store_row r;
+    bool end = false, go_on = true;
+    enum status rc = next(c, &r, &end, e);
+    for (; rc == STATUS_OK && !end && go_on; rc = next(c, &r, &end, e)) {
+        int64_t at = step_start(r.at, c->from, step_us);
+        if (g.any && at != g.step.at) go_on = sink->step(sink->arg, &g.step);
+        if (!g.any || at != g.step.at) begin_step(&g, at);
+        add_point(&g, &r);
+    }
+    if (rc == STATUS_OK && go_on && g.any) sink->step(sink->arg, &g.step);
+    return rc;
+}
+
+enum status store_points_range(struct store *s, const char *service, const char *signal, int64_t from, int64_t to,
+                               int64_t step_us, const struct store_step_sink *sink, struct err *e)
+{
+    OBJ_VALID(s, STORE_MAGIC);
+    struct cursor c = {.db = s->metrics->reader, .from = from, .to = to};
+    /* One view of both tables, so that points which are being packed are seen exactly once. */
+    enum status rc = store_sql_exec(c.db, "SAVEPOINT range", "beginning to read", e);
+    if (rc != STATUS_OK) return rc;
+    rc = prepare(&c, service, signal, e);
+    if (rc == STATUS_OK) rc = walk(&c, step_us, sink, e);
+    sqlite3_finalize(c.blocks);
+    sqlite3_finalize(c.rows);
+    arena_free(&c.arena);
+    sqlite3_exec(c.db, "RELEASE range", NULL, NULL, NULL);
+    return rc;
+}
