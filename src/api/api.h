@@ -7,6 +7,8 @@
 #include "api/routes.h"
 #include "loop/ports.h"
 
+struct v1_port;   /* api/v1.h */
+
 struct api {
     struct control_port control;
     void *ctx;                       /* for the functions below */
@@ -15,6 +17,7 @@ struct api {
     /* false: not ready, `why` says what for. Healthy is the process that answers at all. */
     bool (*ready)(void *ctx, char why[200]);
     enum status (*reload)(void *ctx, const char *by, struct err *e);
+    const struct v1_port *v1;        /* what /api/v1 asks besides */
     char token[72];
     struct routes routes;
     struct route_table tables[4];    /* operate, metrics, and room for more: see api_add_table */

@@ -15,7 +15,8 @@ static void names_may_stand_in_any_place(void **state)
     struct csv_rows r;
     struct err e;
     (void)state;
-    assert_int_equal(STATUS_OK, read("host,value,timestamp\r\na,1.5,2026-05-12T10:00:00Z\r\n\"b,c\",,2026-05-12 10:00:30\r\n", &r, &e));
+    const char *text = "host,value,timestamp\r\na,1.5,2026-05-12T10:00:00Z\r\n\"b,c\",,2026-05-12 10:00:30\r\n";
+    assert_int_equal(STATUS_OK, read(text, &r, &e));
     assert_int_equal(2, r.n);
     assert_true(r.values[0] == 1.5);
     assert_true(isnan(r.values[1]));

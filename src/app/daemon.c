@@ -294,6 +294,7 @@ static void close_all(struct daemon *d)
     free_event(d->acks);
     for (unsigned i = 0; i < ARRAY_LEN(d->signals); i++) free_event(d->signals[i]);
     daemon_log_close(d);
+    daemon_v1_close(d);
     loop_free(d->loop);
     config_free(d->policy);
     free(d->policy_text);

@@ -12,7 +12,7 @@
 #include "adapt/notify.h"
 #include "adapt/scrape.h"
 #include "adapt/writer.h"
-#include "api/api.h"
+#include "api/v1.h"
 #include "app/clock.h"
 #include "app/exit.h"
 #include "loop/loop.h"
@@ -87,6 +87,13 @@ struct daemon {
     int64_t reload_at;                     /* wall, of the last good one */
     uint64_t reloads, failed_reloads;
     char reload_error[512];
+    /* daemon_v1.c */
+    struct v1_port v1;
+    struct loop *import;                   /* lives through an import beside the running loop; NULL: none */
+    const struct policy *import_policy;
+    uint16_t import_service;
+    uint64_t import_rows;
+    struct wall import_newest;
 };
 
 /* Runs until it is told to end; the process's exit code. */
@@ -122,6 +129,8 @@ enum status daemon_reload(struct daemon *d, const char *by, struct err *e);
 bool daemon_speed_fits(const struct policy *p, double speed, struct err *e);
 
 void daemon_api_open(struct daemon *d);
+void daemon_v1_open(struct daemon *d);
+void daemon_v1_close(struct daemon *d);
 bool daemon_token(struct daemon *d);                     /* DATA/token, made at first start */
 void daemon_command(struct daemon *d, uint16_t service, struct command *c,
                     void (*done)(void *ctx, enum status s, const char *text, const char *detail), void *ctx);

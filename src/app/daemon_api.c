@@ -159,4 +159,5 @@ void daemon_api_open(struct daemon *d)
     d->api.ready = get_ready;
     d->api.reload = do_reload;
     api_init(&d->api);
+    daemon_v1_open(d);
 }

@@ -1,0 +1,281 @@
+#include "api/v1.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/v1_inside.h"
+#include "api/view_json.h"
+#include "base/check.h"
+#include "base/num.h"
+#include "base/text.h"
+
+#include <openapi_bytes.h>
+
+/* ---- what all answers share ---- */
+
+void v1_begin(struct v1_answer *a)
+{
+    *a = (struct v1_answer){.b = BUF_INIT};
+    a->e.out = &a->b;
+    emit_open(&a->e, NULL, '{');
+    emit_text(&a->e, "status", "success");
+}
+
+void v1_end(struct v1_answer *a, struct http_request *r)
+{
+    emit_close(&a->e, '}');
+    buf_putc(&a->b, '\n');
+    http_reply_buf(r, 200, "application/json", &a->b);
+}
+
+void v1_drop(struct v1_answer *a) { buf_free(&a->b); }
+
+static const struct { int http; const char *type; } kinds[] = {
+    [STATUS_OK] = {200, ""}, [STATUS_INVALID] = {400, "bad_data"}, [STATUS_LIMIT] = {413, "too_large"},
+    [STATUS_NOT_FOUND] = {404, "not_found"}, [STATUS_EXISTS] = {409, "conflict"}, [STATUS_CONFLICT] = {409, "conflict"},
+    [STATUS_DENIED] = {403, "forbidden"}, [STATUS_IO] = {500, "internal"}, [STATUS_CORRUPT] = {500, "corrupt"},
+    [STATUS_TIMEOUT] = {503, "timeout"}, [STATUS_BUSY] = {503, "unavailable"}, [STATUS_FULL] = {503, "unavailable"},
+    [STATUS_MEMORY] = {503, "unavailable"}, [STATUS_UNSUPPORTED] = {422, "execution"}, [STATUS_STATE] = {409, "state"},
+};
+
+void v1_refuse(struct http_request *r, enum status s, const char *text, const char *reason)
+{
+    struct buf b = BUF_INIT;
+    struct emit e = {.out = &b};
+    emit_open(&e, NULL, '{');
+    emit_text(&e, "status", "error");
+    emit_text(&e, "errorType", kinds[s].type);
+    emit_text(&e, "error", text && text[0] ? text : status_text(s));
+    if (reason && reason[0]) emit_text(&e, "reason", reason);
+    emit_close(&e, '}');
+    buf_putc(&b, '\n');
+    http_reply_buf(r, kinds[s].http, "application/json", &b);
+}
+
+bool v1_service(struct api *api, struct http_request *r, const char *name, uint16_t *ret)
+{
+    const struct policy *p = api->control.policy(api->control.ctx);
+    char text[400];
+    *ret = name ? policy_service(p, name) : NO_INDEX;
+    if (*ret != NO_INDEX) return true;
+    const char *names[256], *near = NULL;
+    unsigned n = 0;
+    for (; n < p->service_count && n < ARRAY_LEN(names); n++) names[n] = p->services[n].name;
+    if (name) near = text_nearest(name, names, n);
+    if (near) snprintf(text, sizeof text, "no service '%.80s'; did you mean '%s'?", name, near);
+    else snprintf(text, sizeof text, "no service '%.80s' in the configuration; GET /api/v1/services lists them", name ? name : "");
+    v1_refuse(r, STATUS_NOT_FOUND, text, "");
+    return false;
+}
+
+bool v1_number(struct http_request *r, const char *name, uint64_t absent, uint64_t most, uint64_t *ret)
+{
+    char text[32], why[120];
+    *ret = absent;
+    if (!http_request_query(r, name, text, sizeof text)) return true;
+    if (num_parse_u64(text, strlen(text), ret) && *ret <= most) return true;
+    snprintf(why, sizeof why, "%s is a whole number from 0 to %llu", name, (unsigned long long)most);
+    v1_refuse(r, STATUS_INVALID, why, "");
+    return false;
+}
+
+/* ---- services ---- */
+
+static void services_json(struct api *api, struct emit *e)
+{
+    const struct policy *p = api->control.policy(api->control.ctx);
+    struct arena arena = ARENA_INIT;
+    emit_open(e, "services", '[');
+    for (uint16_t i = 0; i < p->service_count; i++) {
+        struct service_view v;
+        api->control.view(api->control.ctx, i, &arena, &v);
+        view_json_line(e, NULL, &v);
+        arena_reset(&arena);
+    }
+    emit_close(e, ']');
+    arena_free(&arena);
+}
+
+static void get_services(void *ctx, struct http_request *r)
+{
+    struct v1_answer a;
+    v1_begin(&a);
+    emit_open(&a.e, "data", '{');
+    services_json(ctx, &a.e);
+    emit_close(&a.e, '}');
+    v1_end(&a, r);
+}
+
+static void one_service(struct api *api, struct http_request *r,
+                        void (*say)(struct emit *, const char *, const struct service_view *))
+{
+    uint16_t i;
+    struct arena arena = ARENA_INIT;
+    struct service_view v;
+    struct v1_answer a;
+    if (!v1_service(api, r, http_request_param(r, "service"), &i)) return;
+    api->control.view(api->control.ctx, i, &arena, &v);
+    v1_begin(&a);
+    say(&a.e, "data", &v);
+    v1_end(&a, r);
+    arena_free(&arena);
+}
+
+static void get_service(void *ctx, struct http_request *r) { one_service(ctx, r, view_json_service); }
+static void get_explain(void *ctx, struct http_request *r) { one_service(ctx, r, view_json_explain); }
+
+/* ---- the daemon ---- */
+
+static void audit_json(void *ctx, struct emit *e)
+{
+    const struct v1_port *port = v1_port_of(ctx);
+    struct v1_audit audit = {0};
+    port->audit(port->ctx, &audit);
+    emit_open(e, "audit", '{');
+    emit_int(e, "records", (int64_t)audit.size);
+    emit_text(e, "store", audit.state);
+    emit_text_or_null(e, "trouble", audit.trouble);
+    emit_close(e, '}');
+}
+
+static void get_status(void *ctx, struct http_request *r)
+{
+    struct api *api = ctx;
+    struct api_runtime run = {0};
+    struct v1_answer a;
+    char why[200] = "";
+    api->runtime(api->ctx, &run);
+    bool ready = api->ready(api->ctx, why);
+    v1_begin(&a);
+    emit_open(&a.e, "data", '{');
+    emit_text(&a.e, "version", run.version);
+    emit_text(&a.e, "revision", run.revision);
+    emit_bool(&a.e, "ready", ready);
+    if (!ready) emit_text(&a.e, "not_ready_why", why);
+    emit_bool(&a.e, "dry_run", run.dry_run);
+    emit_number(&a.e, "clock_speed", run.speed);
+    emit_wall(&a.e, "started", (struct wall){(int64_t)(run.start_seconds * 1e6)});
+    emit_bool(&a.e, "last_reload_good", run.reload_ok);
+    emit_open(&a.e, "counts", '{');
+    emit_int(&a.e, "services", run.services);
+    emit_int(&a.e, "acting", run.in_flight);
+    emit_int(&a.e, "waiting_for_a_person", run.awaiting);
+    emit_int(&a.e, "with_a_person", run.with_person);
+    emit_int(&a.e, "halted", run.halted);
+    emit_int(&a.e, "incidents", (int64_t)run.incidents);
+    emit_int(&a.e, "actions", (int64_t)run.actions);
+    emit_int(&a.e, "rollbacks", (int64_t)run.rollbacks);
+    emit_close(&a.e, '}');
+    audit_json(api, &a.e);
+    services_json(api, &a.e);
+    emit_close(&a.e, '}');
+    v1_end(&a, r);
+}
+
+static void get_modules(void *ctx, struct http_request *r)
+{
+    struct api *api = ctx;
+    struct module_view m[MODULE_COUNT];
+    struct v1_answer a;
+    api->modules(api->ctx, m);
+    v1_begin(&a);
+    emit_open(&a.e, "data", '{');
+    emit_open(&a.e, "modules", '[');
+    for (unsigned i = 0; i < MODULE_COUNT; i++) {
+        emit_open(&a.e, NULL, '{');
+        emit_text(&a.e, "module", module_name(m[i].module));
+        emit_bool(&a.e, "healthy", m[i].healthy);
+        emit_seconds(&a.e, "silent_seconds", m[i].silent_for);
+        emit_int(&a.e, "runs", (int64_t)m[i].runs);
+        emit_int(&a.e, "errors", (int64_t)m[i].errors);
+        emit_text_or_null(&a.e, "note", m[i].note);
+        emit_close(&a.e, '}');
+    }
+    emit_close(&a.e, ']');
+    emit_close(&a.e, '}');
+    v1_end(&a, r);
+}
+
+static void get_config(void *ctx, struct http_request *r)
+{
+    struct api *api = ctx;
+    struct v1_answer a;
+    v1_begin(&a);
+    view_json_config(&a.e, "data", api->control.policy(api->control.ctx));
+    v1_end(&a, r);
+}
+
+static void get_reasons(void *ctx, struct http_request *r)
+{
+    struct v1_answer a;
+    (void)ctx;
+    v1_begin(&a);
+    emit_open(&a.e, "data", '{');
+    emit_open(&a.e, "reasons", '[');
+    for (unsigned i = REASON_NONE + 1; i < REASON_COUNT; i++) {
+        enum reason x = (enum reason)i;
+        emit_open(&a.e, NULL, '{');
+        emit_text(&a.e, "reason", reason_code(x));
+        emit_text(&a.e, "kind", reason_kind_name(reason_kind(x)));
+        emit_text(&a.e, "sentence", reason_sentence(x));
+        emit_text(&a.e, "opens_when", reason_advice(x));
+        emit_close(&a.e, '}');
+    }
+    emit_close(&a.e, ']');
+    emit_close(&a.e, '}');
+    v1_end(&a, r);
+}
+
+static void get_openapi(void *ctx, struct http_request *r)
+{
+    size_t len;
+    const char *bytes = v1_openapi(&len);
+    (void)ctx;
+    http_reply(r, 200, "application/yaml", bytes, len);
+}
+
+#define SERVICE "/api/v1/services/{service}"
+static const struct route rows[] = {
+    {HTTP_GET, "/api/v1/status", ROUTE_OPEN, get_status, "the daemon and its services at a glance"},
+    {HTTP_GET, "/api/v1/services", ROUTE_OPEN, get_services, "all services, one line each"},
+    {HTTP_GET, SERVICE, ROUTE_OPEN, get_service, "all of one service"},
+    {HTTP_GET, SERVICE "/explain", ROUTE_OPEN, get_explain, "why something happens or nothing does"},
+    {HTTP_POST, SERVICE "/{verb}", ROUTE_TOKEN, v1_post_command,
+     "approve, reject, halt, halt-undo, resume, cancel, rollback, retry or normal-now"},
+    {HTTP_POST, "/api/v1/halt", ROUTE_TOKEN, v1_post_halt, "stops all automatic writes of all services"},
+    {HTTP_POST, "/api/v1/resume", ROUTE_TOKEN, v1_post_resume, "lifts the halt of all services"},
+    {HTTP_GET, "/api/v1/incidents", ROUTE_OPEN, v1_get_incidents, "incidents, newest first"},
+    {HTTP_GET, "/api/v1/incidents/{service}/{incident}", ROUTE_OPEN, v1_get_incident, "the records of one incident"},
+    {HTTP_GET, "/api/v1/actions/{service}/{action}", ROUTE_OPEN, v1_get_action, "the story of one action"},
+    {HTTP_GET, "/api/v1/audit", ROUTE_OPEN, v1_get_audit, "records of the audit log"},
+    {HTTP_GET, "/api/v1/audit/checkpoint", ROUTE_OPEN, v1_get_checkpoint, "the newest signed checkpoint"},
+    {HTTP_GET, "/api/v1/audit/verify", ROUTE_OPEN, v1_get_verify, "checks the whole log"},
+    {HTTP_GET, "/api/v1/audit/proof/{service}/{action}", ROUTE_OPEN, v1_get_proof, "proof file of an action's newest record"},
+    {HTTP_GET, "/api/v1/modules", ROUTE_OPEN, get_modules, "the six stages"},
+    {HTTP_GET, "/api/v1/config", ROUTE_OPEN, get_config, "the configuration in force, without secrets"},
+    {HTTP_GET, "/api/v1/reasons", ROUTE_OPEN, get_reasons, "all reason codes"},
+    {HTTP_POST, "/api/v1/events", ROUTE_TOKEN, v1_post_event, "tells of a release"},
+    {HTTP_POST, "/api/v1/import", ROUTE_TOKEN, v1_post_import, "history as CSV"},
+    {HTTP_GET, "/api/v1/openapi.yaml", ROUTE_OPEN, get_openapi, "this API, described"},
+};
+
+void v1_open(struct api *api, const struct v1_port *port)
+{
+    api->v1 = port;
+    api_add_table(api, rows, ARRAY_LEN(rows));
+}
+
+const struct route *v1_routes(unsigned *ret_n)
+{
+    *ret_n = ARRAY_LEN(rows);
+    return rows;
+}
+
+struct file { const char *name; const unsigned char *bytes; size_t len; };
+
+const char *v1_openapi(size_t *ret_len)
+{
+    static const struct file files[] = {API_OPENAPI};
+    *ret_len = files[0].len;
+    return (const char *)files[0].bytes;
+}

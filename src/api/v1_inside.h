@@ -1,0 +1,41 @@
+/* Between the files v1*.c. */
+#ifndef API_V1_INSIDE_H
+#define API_V1_INSIDE_H
+
+#include "api/emit.h"
+#include "api/v1.h"
+
+static inline const struct v1_port *v1_port_of(void *ctx) { return ((struct api *)ctx)->v1; }
+
+/* An answer in the making: begin writes the head of the envelope, end sends it and ends the request. */
+struct v1_answer { struct buf b; struct emit e; };
+void v1_begin(struct v1_answer *a);
+void v1_end(struct v1_answer *a, struct http_request *r);
+void v1_drop(struct v1_answer *a);
+/* The envelope of an error; `reason` is a stable word, "" none. */
+void v1_refuse(struct http_request *r, enum status s, const char *text, const char *reason);
+/* Index of the service that the address or the text names; false: answered with 404. */
+bool v1_service(struct api *api, struct http_request *r, const char *name, uint16_t *ret);
+/* A whole number from the query; absent: `absent`. false: answered with 400. */
+bool v1_number(struct http_request *r, const char *name, uint64_t absent, uint64_t most, uint64_t *ret);
+
+/* A request body: one JSON object whose keys are all known, each a text or a bool. */
+#define V1_FIELDS_MAX 8
+struct v1_field { const char *key; bool is_bool; size_t most; char text[257]; bool set, on; };
+/* false: answered with 400. An empty body is an object without keys. */
+bool v1_body(struct http_request *r, struct v1_field *fields, unsigned n);
+
+void v1_get_incidents(void *ctx, struct http_request *r);
+void v1_get_incident(void *ctx, struct http_request *r);
+void v1_get_action(void *ctx, struct http_request *r);
+void v1_get_audit(void *ctx, struct http_request *r);
+void v1_get_checkpoint(void *ctx, struct http_request *r);
+void v1_get_verify(void *ctx, struct http_request *r);
+void v1_get_proof(void *ctx, struct http_request *r);
+void v1_post_command(void *ctx, struct http_request *r);
+void v1_post_halt(void *ctx, struct http_request *r);
+void v1_post_resume(void *ctx, struct http_request *r);
+void v1_post_event(void *ctx, struct http_request *r);
+void v1_post_import(void *ctx, struct http_request *r);
+
+#endif

@@ -1,0 +1,155 @@
+/* The table of addresses and its description agree; what people are shown has this form. */
+#include "api/v1.h"
+
+#include "api/emit.h"
+#include "api/view_json.h"
+#include "support/test.h"
+
+static bool has_line(const char *text, size_t len, const char *line)
+{
+    size_t n = strlen(line);
+    for (size_t i = 0; i + n < len; i++) {
+        if ((i == 0 || text[i - 1] == '\n') && memcmp(text + i, line, n) == 0) return true;
+    }
+    return false;
+}
+
+static const char *block_of(const char *text, size_t len, const char *pattern, size_t *ret_len)
+{
+    char line[200];
+    snprintf(line, sizeof line, "\n  %s:\n", pattern);
+    const char *at = memmem(text, len, line, strlen(line));
+    if (!at) return NULL;
+    at += strlen(line);
+    size_t left = len - (size_t)(at - text), n = 0;
+    while (n + 4 < left && !(at[n] == '\n' && (at[n + 1] != ' ' || memcmp(at + n, "\n  /", 4) == 0))) n++;
+    *ret_len = n + 1;
+    return at;
+}
+
+static void every_address_is_described(void **state)
+{
+    unsigned n;
+    size_t len, block_len = 0;
+    const struct route *rows = v1_routes(&n);
+    const char *text = v1_openapi(&len);
+    (void)state;
+    assert_true(has_line(text, len, "openapi: 3.1.0"));
+    for (unsigned i = 0; i < n; i++) {
+        const char *block = block_of(text, len, rows[i].pattern, &block_len);
+        if (!block) fail_msg("openapi.yaml lacks %s", rows[i].pattern);
+        const char *method = rows[i].methods == HTTP_POST ? "    post:" : "    get:";
+        if (!has_line(block, block_len, method)) fail_msg("openapi.yaml: %s lacks its method", rows[i].pattern);
+        bool guarded = memmem(block, block_len, "token: []", 9) != NULL;
+        assert_true(guarded == (rows[i].access == ROUTE_TOKEN));
+    }
+}
+
+static void every_description_has_an_address(void **state)
+{
+    unsigned n, described = 0;
+    size_t len;
+    const char *text = v1_openapi(&len);
+    (void)state;
+    (void)v1_routes(&n);
+    for (const char *at = text; (at = memmem(at, len - (size_t)(at - text), "\n  /api/", 8)); at++) described++;
+    assert_int_equal(n, described);
+}
+
+static void what_changes_something_needs_the_token(void **state)
+{
+    unsigned n;
+    const struct route *rows = v1_routes(&n);
+    (void)state;
+    for (unsigned i = 0; i < n; i++) assert_true((rows[i].methods == HTTP_GET) == (rows[i].access == ROUTE_OPEN));
+}
+
+static void emits_finite_json(void **state)
+{
+    struct buf b = BUF_INIT;
+    struct emit e = {.out = &b};
+    (void)state;
+    emit_open(&e, NULL, '{');
+    emit_number(&e, "nan", NAN);
+    emit_number(&e, "inf", INFINITY);
+    emit_number(&e, "v", 46.8);
+    emit_text(&e, "quote", "a\"\n\xff");
+    emit_text_or_null(&e, "empty", "");
+    emit_open(&e, "list", '[');
+    emit_open(&e, NULL, '{');
+    emit_close(&e, '}');
+    emit_int(&e, NULL, -3);
+    emit_close(&e, ']');
+    emit_wall(&e, "never", WALL_NONE);
+    emit_wall(&e, "at", (struct wall){INT64_C(1700000000) * US_PER_S});
+    emit_bool(&e, "yes", true);
+    emit_close(&e, '}');
+    assert_string_equal("{\"nan\":null,\"inf\":null,\"v\":46.8,\"quote\":\"a\\\"\\n\xef\xbf\xbd\",\"empty\":null,\"list\":[{},-3],"
+                        "\"never\":null,\"at\":\"2023-11-14T22:13:20.000Z\",\"yes\":true}", buf_text(&b));
+    buf_free(&b);
+}
+
+/* One signal unknown, one gate shut, one open; the shut one comes first although it was looked at last. */
+static void explain_has_shut_gates_first(void **state)
+{
+    struct signal_def signals[] = {{.name = "latency_p99", .layer = LAYER_REQUEST, .unit = UNIT_MS}};
+    struct service_def def = {.name = "embed", .signals = signals, .signal_count = 1, .judge = {.latency = 0}};
+    struct service_view v = {.def = &def, .state = STATE_OPEN, .mode = MODE_AUTO, .wall = {0}, .sentence = "waiting for evidence",
+                             .incident_open = true, .incident_id = 3, .incident_symptom = NO_INDEX, .incident_onset = {0},
+                             .incident_opened = {US_PER_S}};
+    v.decision = (struct decision){.kind = DECISION_NOOP, .reason = REASON_EVIDENCE_BEFORE, .gate_count = 2};
+    v.decision.advice_cause = NO_INDEX;
+    v.decision.gates[0] = (struct gate_result){.reason = REASON_WARMING, .cause = NO_INDEX, .knob = NO_INDEX, .lhs = NAN,
+                                               .rhs = NAN};
+    v.decision.gates[1] = (struct gate_result){.reason = REASON_EVIDENCE_BEFORE, .shut = true, .cause = NO_INDEX, .knob = NO_INDEX,
+                                               .lhs = 8, .rhs = 30, .note = "8 of 30 points"};
+    struct buf b = BUF_INIT;
+    struct emit e = {.out = &b};
+    (void)state;
+    view_json_explain(&e, NULL, &v);
+    assert_string_equal(
+        "{\"service\":\"embed\",\"environment\":null,\"state\":\"open\",\"mode\":\"auto\",\"sentence\":\"waiting for evidence\","
+        "\"halted\":false,\"frozen\":false,\"at\":\"1970-01-01T00:00:00.000Z\",\"incident\":{\"incident\":3,\"symptom\":null,"
+        "\"onset\":\"1970-01-01T00:00:00.000Z\",\"opened\":\"1970-01-01T00:00:01.000Z\"},\"decision\":{\"kind\":\"noop\","
+        "\"reason\":\"evidence-before\",\"sentence\":\"too few points since the onset to judge a change against\","
+        "\"opens_when\":\"wait; about five minutes of the incident are needed\",\"plan\":null,\"gates\":["
+        "{\"reason\":\"evidence-before\",\"sentence\":\"too few points since the onset to judge a change against\","
+        "\"opens_when\":\"wait; about five minutes of the incident are needed\",\"kind\":\"service\",\"shut\":true,\"value\":8,"
+        "\"limit\":30,\"unit\":\"\",\"note\":\"8 of 30 points\"},"
+        "{\"reason\":\"warming\",\"sentence\":\"too little history to act automatically\","
+        "\"opens_when\":\"wait, or import history: trimtab import\",\"kind\":\"service\",\"shut\":false,\"note\":null}],"
+        "\"gates_left_out\":0},\"symptoms\":[],\"causes\":[],\"action\":null,\"request\":null}", buf_text(&b));
+    buf_free(&b);
+}
+
+static void configuration_shows_no_secret(void **state)
+{
+    struct target_def target = {.url = "http://user:pass@host:1/metrics?key=s3cret", .instance = "host:1"};
+    struct knob_def knob = {.name = "k", .write = {.kind = ACCESS_HTTP, .url = "http://h/x", .method = "PUT",
+                                                   .headers = {"Authorization: Bearer s3cret"}, .header_count = 1}};
+    struct service_def def = {.name = "embed", .targets = &target, .target_count = 1, .knobs = &knob, .knob_count = 1};
+    const char *hooks[] = {"https://hook.example/s3cret"};
+    struct policy p = {.services = &def, .service_count = 1, .notify_urls = hooks, .notify_count = 1};
+    struct buf b = BUF_INIT;
+    struct emit e = {.out = &b};
+    (void)state;
+    view_json_config(&e, NULL, &p);
+    assert_null(strstr(buf_text(&b), "s3cret"));
+    assert_null(strstr(buf_text(&b), "pass"));
+    assert_non_null(strstr(buf_text(&b), "http://<secret>@host:1/metrics?<secret>"));
+    assert_non_null(strstr(buf_text(&b), "Authorization: <secret>"));
+    buf_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_address_is_described),
+        cmocka_unit_test(every_description_has_an_address),
+        cmocka_unit_test(what_changes_something_needs_the_token),
+        cmocka_unit_test(emits_finite_json),
+        cmocka_unit_test(explain_has_shut_gates_first),
+        cmocka_unit_test(configuration_shows_no_secret),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
