@@ -190,7 +190,8 @@ static bool open_loop(struct daemon *d)
     clock_start(&d->clock, d->options.speed, daemon_log_newest(d));
     clock_now(&d->clock, &now, &wall);
     d->loop = loop_new(d->policy, now, wall,
-                       (struct loop_options){.dry_run = d->options.dry_run, .alone = true, .save_every = SPAN_MIN(5)});
+                       (struct loop_options){.dry_run = d->options.dry_run, .alone = true, .save_every = SPAN_MIN(5),
+                                             .speed = (uint64_t)d->options.speed});
     if (!d->loop) return false;
     daemon_log_fold_all(d);
     return !d->ending;

@@ -71,6 +71,7 @@ struct loop *loop_new(struct policy *policy, struct instant now, struct wall wal
             loop_free(l);
             return NULL;
         }
+        service_options(l, &l->services[i]);
     }
     for (unsigned m = 0; m < MODULE_COUNT; m++) l->modules[m].last = now;
     return l;
@@ -239,6 +240,7 @@ static void step_reload(struct loop *l, const struct event *e)
             memset(&old[was], 0, sizeof old[was]);
         } else {
             CHECK(service_init(&fresh[i], p, i, l->now));
+            service_options(l, &fresh[i]);
         }
     }
     l->services = fresh;

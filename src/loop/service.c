@@ -56,6 +56,12 @@ bool service_init(struct service_loop *s, struct policy *p, uint16_t index, stru
     return s->collect && s->detect && lay_out(s);
 }
 
+/* loop.md section 6: on a fast clock the disk is as slow as ever. */
+void service_options(const struct loop *l, struct service_loop *s)
+{
+    if (l->options.speed > 1) s->control_policy.append_timeout.us *= (int64_t)l->options.speed;
+}
+
 void service_free(struct service_loop *s)
 {
     if (!s || !s->policy) return;
@@ -137,11 +143,13 @@ bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uin
     p->references++;
     s->def = &p->services[index];
     s->control_policy = control_policy_of(s->def);
+    service_options(l, s);
     s->round = round_of(p, s->def);
     s->decided = false;
     s->causes.n = 0;
     if (!lay_out(s)) return false;
     if (!same) {
+        s->reads_out = 0;
         control_init(&s->control, &s->control_policy, l->now);
         for (unsigned k = 0; k < CONTROL_KNOBS; k++)
             s->knobs[k] = (struct knob_state){.first_seen = INSTANT_NONE, .last_at = INSTANT_NONE, .changed = INSTANT_NONE};
