@@ -12,6 +12,8 @@ import time
 
 BUCKETS = [0.005, 0.01, 0.02, 0.03, 0.036, 0.038, 0.04, 0.042, 0.044, 0.046, 0.048, 0.05, 0.06, 0.08, 0.1, 0.2, 0.5, 1.0]
 
+BOMB = gzip.compress(b"\0" * (64 << 20))
+
 
 class Plant:
     """Counters of a service whose p99, queue and so on are what they are set to. It answers to batch_max when told so."""
@@ -136,6 +138,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             headers.append(("Content-Encoding", "gzip"))
         self._send(200, body, headers)
 
+    def _page_silent(self):
+        self.close_connection = True
+
     def _page_error(self):
         self._send(500, b"broken\n")
 
@@ -173,7 +178,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _page_bomb(self):
-        self._send(200, gzip.compress(b"\0" * (64 << 20)), [("Content-Encoding", "gzip")])
+        self._send(200, BOMB, [("Content-Encoding", "gzip")])
 
     def _page_broken_gzip(self):
         self._send(200, gzip.compress(self.server.plant.page())[:-20], [("Content-Encoding", "gzip")])
@@ -200,10 +205,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self._send(200, self.server.plant.page() + b'bad{x="\xff\xfe"} 1\n')
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        """The daemon may leave in the middle of an answer; that is no fault of this side."""
+
+
 class Target:
     def __init__(self, speed=1.0):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.plant, self.server.knobs = Plant(speed), Knobs()
         self.server.mode, self.server.stopping = "good", threading.Event()
         self.server.tell = self._tell
