@@ -5,7 +5,7 @@
 
 struct shipped { const char *name; const unsigned char *bytes; size_t len; };
 
-#include "shipped_bytes.h"
+#include <shipped_bytes.h>
 
 static const struct shipped scenarios[] = {SHIPPED_SCENARIOS};
 static const struct shipped policies[] = {SHIPPED_POLICIES};
