@@ -235,10 +235,18 @@ static void decide_or_clear(struct loop *l, struct service_loop *s, const struct
     e->decision = tick_decide(l, s, 0);
 }
 
+/* Services take turns over the interval: a fleet that saves in one tick would make that tick many times as long. */
+static struct instant first_save(const struct loop *l, const struct service_loop *s, struct span every)
+{
+    int64_t turn = every.us / l->service_count * service_index(l, s);
+    return instant_sub(l->now, (struct span){every.us - turn});
+}
+
 static void keep_state(struct loop *l, struct service_loop *s)
 {
     struct span every = l->options.save_every.us > 0 ? l->options.save_every : SAVE_EVERY;
-    if (instant_is_set(s->saved_at) && span_less(instant_since(l->now, s->saved_at), every)) return;
+    if (!instant_is_set(s->saved_at)) s->saved_at = first_save(l, s, every);
+    if (span_less(instant_since(l->now, s->saved_at), every)) return;
     struct buf b = BUF_INIT;
     detect_save(s->detect, &b);
     void *copy = buf_ok(&b) ? arena_alloc(&l->arena, b.len) : NULL;
