@@ -1,4 +1,5 @@
 /* What one service may not see alone: groups, the fleet's budget, storms. loop.md section 1, "Classes and groups". */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -73,9 +74,8 @@ int fleet_last_hour(const struct loop *l)
     return n;
 }
 
-void fleet_count(struct loop *l)
+void fleet_count(const struct loop *l, struct loop_counters *c)
 {
-    struct loop_counters *c = &l->counters;
     c->services = l->service_count;
     c->in_flight = c->awaiting = c->halted = c->with_person = 0;
     for (uint16_t i = 0; i < l->service_count; i++) {
@@ -86,3 +86,32 @@ void fleet_count(struct loop *l)
         c->with_person = (uint16_t)(c->with_person + (s->state == STATE_PERSON));
     }
 }
+
+/* Wakes: leaves [leaves, 2 * leaves), each node above holds the earlier of its two. The root is node 1. */
+bool fleet_wakes_init(struct loop *l)
+{
+    uint32_t leaves = 1;
+    while (leaves < l->service_count) leaves *= 2;
+    struct instant *wakes = malloc(2u * leaves * sizeof *wakes);
+    if (!wakes) return false;
+    for (uint32_t i = 0; i < 2 * leaves; i++) wakes[i] = INSTANT_NEVER;
+    free(l->wakes);
+    l->wakes = wakes;
+    l->wake_leaves = leaves;
+    for (uint16_t i = 0; i < l->service_count; i++) fleet_wake_set(l, i);
+    return true;
+}
+
+void fleet_wake_set(struct loop *l, uint16_t service)
+{
+    uint32_t at = l->wake_leaves + service;
+    struct instant wake = round_wake(l, &l->services[service]);
+    while (l->wakes[at].us != wake.us) {
+        l->wakes[at] = wake;
+        if (at == 1) return;
+        wake = instant_min(wake, l->wakes[at ^ 1]);
+        at /= 2;
+    }
+}
+
+struct instant fleet_wake(const struct loop *l) { return l->wakes[1]; }

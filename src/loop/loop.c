@@ -74,7 +74,9 @@ struct loop *loop_new(struct policy *policy, struct instant now, struct wall wal
         service_options(l, &l->services[i]);
     }
     for (unsigned m = 0; m < MODULE_COUNT; m++) l->modules[m].last = now;
-    return l;
+    if (fleet_wakes_init(l)) return l;
+    loop_free(l);
+    return NULL;
 }
 
 void loop_free(struct loop *l)
@@ -83,6 +85,7 @@ void loop_free(struct loop *l)
     for (uint16_t i = 0; l->services && i < l->service_count; i++) service_free(&l->services[i]);
     l->policy->references--;
     free(l->services);
+    free(l->wakes);
     free(l->effects);
     arena_free(&l->arena);
     free(l);
@@ -107,6 +110,7 @@ static void freeze_all(struct loop *l, enum control_event_kind kind, uint8_t bit
     for (uint16_t i = 0; i < l->service_count; i++) {
         struct control_event e = {.kind = kind, .now = l->now, .bits = bits, .knob = NO_KNOB};
         drive(l, &l->services[i], &e, NULL);
+        fleet_wake_set(l, i);
     }
 }
 
@@ -203,8 +207,9 @@ static void step_history(struct loop *l, struct service_loop *s, const struct ev
     s->importing = false;
 }
 
-static void step_service(struct loop *l, struct service_loop *s, const struct event *e)
+static void step_service(struct loop *l, uint16_t service, const struct event *e)
 {
+    struct service_loop *s = &l->services[service];
     switch (e->kind) {
     case EVENT_TIME: round_time(l, s); break;
     case EVENT_PAGE: round_page(l, s, e); break;
@@ -221,6 +226,7 @@ static void step_service(struct loop *l, struct service_loop *s, const struct ev
     case EVENT_HEALTH: step_health(l, s, e); break;
     case EVENT_RELOAD: break;
     }
+    fleet_wake_set(l, service);
 }
 
 /* Services of the new policy keep the state of the old one's by name; new ones start, gone ones end. */
@@ -254,6 +260,7 @@ static void step_reload(struct loop *l, const struct event *e)
     for (uint16_t i = 0; i < old_n; i++) service_free(&old[i]);
     free(old);
     old_policy->references--;
+    CHECK(fleet_wakes_init(l));
 }
 
 /* One command to all services has one reply. */
@@ -261,7 +268,7 @@ static void step_all(struct loop *l, const struct event *e)
 {
     struct event each = *e;
     if (e->kind == EVENT_COMMAND) each.u.command.id = 0;
-    for (uint16_t i = 0; i < l->service_count; i++) step_service(l, &l->services[i], &each);
+    for (uint16_t i = 0; i < l->service_count; i++) step_service(l, i, &each);
     if (e->kind == EVENT_COMMAND) command_reply(l, e->u.command.id, STATUS_OK, "done for all services", "");
 }
 
@@ -284,11 +291,8 @@ void loop_step(struct loop *l, const struct event *e, struct update *ret)
     } else if (e->service == ALL_SERVICES) {
         step_all(l, e);
     } else if (e->service < l->service_count) {
-        step_service(l, &l->services[e->service], e);
+        step_service(l, e->service, e);
     }
     thaw_clock(l, ticks);
-    struct instant wake = INSTANT_NEVER;
-    for (uint16_t i = 0; i < l->service_count; i++) wake = instant_min(wake, round_wake(l, &l->services[i]));
-    fleet_count(l);
-    *ret = (struct update){l->effects, l->effect_n, wake};
+    *ret = (struct update){l->effects, l->effect_n, fleet_wake(l)};
 }

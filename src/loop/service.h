@@ -111,6 +111,8 @@ struct loop {
     struct loop_options options;
     struct service_loop *services;
     uint16_t service_count;
+    struct instant *wakes;            /* fleet.c: a tree of minima; what a step costs does not grow with the fleet */
+    uint32_t wake_leaves;
     struct instant now, started;
     struct wall wall;
     int64_t wall_offset_us;           /* wall - now, to see clock steps */
@@ -205,6 +207,9 @@ bool fleet_storm(const struct loop *l);
 int fleet_in_flight(const struct loop *l);
 int fleet_in_flight_max(const struct loop *l);
 int fleet_last_hour(const struct loop *l);
-void fleet_count(struct loop *l);
+void fleet_count(const struct loop *l, struct loop_counters *ret);    /* adds what stands now */
+bool fleet_wakes_init(struct loop *l);                /* for l->service_count services */
+void fleet_wake_set(struct loop *l, uint16_t service);
+struct instant fleet_wake(const struct loop *l);
 
 #endif

@@ -111,6 +111,7 @@ void loop_save(const struct loop *l, struct buf *out)
     *p = (struct loop_plain){.options = l->options, .now = l->now, .started = l->started, .wall = l->wall,
                              .wall_offset_us = l->wall_offset_us, .recent_n = l->recent_n,
                              .clock_ticks_left = l->clock_ticks_left, .counters = l->counters};
+    fleet_count(l, &p->counters);
     memcpy(p->recent, l->recent, sizeof p->recent);
     memcpy(p->modules, l->modules, sizeof p->modules);
     buf_le32(out, STATE_MAGIC);
@@ -206,7 +207,9 @@ struct loop *loop_load(struct policy *policy, const void *bytes, size_t len)
     memcpy(l->recent, p.recent, sizeof l->recent);
     memcpy(l->modules, p.modules, sizeof l->modules);
     for (uint16_t i = 0; i < l->service_count; i++) {
-        if (load_service(l, &l->services[i], &r)) continue;
+        bool loaded = load_service(l, &l->services[i], &r);
+        fleet_wake_set(l, i);
+        if (loaded) continue;
         loop_free(l);
         return NULL;
     }

@@ -205,7 +205,11 @@ void loop_modules(const struct loop *l, struct module_view ret[MODULE_COUNT])
     }
 }
 
-void loop_counters(const struct loop *l, struct loop_counters *ret) { *ret = l->counters; }
+void loop_counters(const struct loop *l, struct loop_counters *ret) 
+{
+    *ret = l->counters;
+    fleet_count(l, ret);
+}
 
 void loop_service_state(const struct loop *l, uint16_t service, struct buf *out)
 {
