@@ -235,14 +235,12 @@ void fetch_free(struct fetch *f)
 {
     if (!f) return;
     while (f->running) {
-        (void)curl_multi_remove_handle(f->multi, f->running->easy);
-        transfer_free(f->running);
+        struct transfer *t = f->running;
+        (void)curl_multi_remove_handle(f->multi, t->easy);
+        (void)text_copy(t->curl_error, sizeof t->curl_error, "the program ends");
+        finish(t, CURLE_ABORTED_BY_CALLBACK);
     }
-    while (f->stillborn) {
-        struct transfer *t = f->stillborn;
-        f->stillborn = t->next;
-        transfer_free(t);
-    }
+    if (f->later) on_later(-1, 0, f);
     for (unsigned i = 0; i < f->pool_n; i++) curl_easy_cleanup(f->pool[i]);
     if (f->multi) curl_multi_cleanup(f->multi);
     if (f->timer) event_free(f->timer);

@@ -57,7 +57,7 @@ struct fetch_request {
 };
 
 struct fetch *fetch_new(struct event_base *base);   /* NULL: out of memory */
-/* Ends what is running without calling `done`. Takes NULL. */
+/* What is still running ends as FETCH_DOWN, so that each `done` frees its own; none may start a new one. Takes NULL. */
 void fetch_free(struct fetch *f);
 /* Copies what it needs. Never fails: what is wrong with the request comes as FETCH_NOT_SENT. */
 void fetch_start(struct fetch *f, const struct fetch_request *r);

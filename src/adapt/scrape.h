@@ -15,7 +15,7 @@ struct scrape_counters {
 };
 
 struct scrape *scrape_new(const struct adapt *a);   /* NULL: out of memory */
-void scrape_free(struct scrape *s);                 /* before fetch_free never; after it: frees what was under way */
+void scrape_free(struct scrape *s);                 /* takes NULL; after fetch_free */
 struct source_port scrape_port(struct scrape *s);
 void scrape_counters(const struct scrape *s, struct scrape_counters *ret);
 const char *scrape_outcome_name(enum page_kind k);

@@ -49,7 +49,13 @@ void daemon_step(struct daemon *d, struct event *e)
     d->stepping = false;
 }
 
-static void deliver(void *ctx, struct event *e) { daemon_step(ctx, e); }
+/* What still comes in while everything is closed is for the next start, which reads it from the log and the targets. */
+static void deliver(void *ctx, struct event *e)
+{
+    struct daemon *d = ctx;
+    if (!d->ending) daemon_step(d, e);
+}
+
 static const struct policy *policy_now(void *ctx) { return ((struct daemon *)ctx)->policy; }
 static void time_now(void *ctx, struct instant *now, struct wall *wall) { clock_now(&((struct daemon *)ctx)->clock, now, wall); }
 
@@ -85,7 +91,7 @@ static void watch_modules(struct daemon *d)
         d->module_frozen = true;
         e.u.health.set = FREEZE_MODULE;
         e.u.health.why = sick;
-        log_line(LEVEL_ERROR, "watchdog", "a stage is silent; no changes are made until it works again", "module", sick, NULL);
+        daemon_notice(d, NOTICE_PAGE, "a stage is silent; no changes are made until it works again", sick);
         daemon_step(d, &e);
     } else if (d->module_frozen && !sick && d->module_good_seconds * ticks_a_second >= MODULE_GOOD_TICKS) {
         d->module_frozen = false;
@@ -210,9 +216,22 @@ static bool write_bound(const struct daemon *d)
     return ok && rename(temp, path) == 0;
 }
 
+/* Until people can log in, whoever reaches the address may read everything. */
+static bool is_loopback(const char *address)
+{
+    size_t host = strcspn(address, ":");
+    return (text_starts(address, "127.") && strspn(address, "0123456789.") == host) || text_starts(address, "localhost:") ||
+           text_starts(address, "[::1]:");
+}
+
 static bool open_server(struct daemon *d)
 {
     struct err e;
+    if (!is_loopback(d->listen)) {
+        log_line(LEVEL_ERROR, "api", "the address to listen on has to be a loopback address, as 127.0.0.1:7373", "listen", d->listen,
+                 NULL);
+        return false;
+    }
     if (!daemon_token(d)) return false;
     daemon_api_open(d);
     if (http_server_listen(d->server, d->listen, d->bound, &e) != STATUS_OK) {
@@ -285,6 +304,7 @@ static void free_event(struct event *e)
 
 static void close_all(struct daemon *d)
 {
+    d->ending = true;
     if (d->adapt.fetch) fetch_free(d->adapt.fetch);
     scrape_free(d->scrape);
     writer_free(d->writer);
@@ -315,6 +335,7 @@ int daemon_run(const struct daemon_options *o)
     CHECK(d != NULL);
     d->options = *o;
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);   /* a file-size limit is an error of the write, as a full disk is */
     bool up = sodium_init() >= 0 && open_policy(d) && daemon_log_open(d) && open_ports(d) && open_loop(d) && open_server(d);
     if (up) {
         say_start(d);

@@ -105,6 +105,7 @@ int daemon_run(const struct daemon_options *o);
 void daemon_step(struct daemon *d, struct event *e);
 void daemon_effects(struct daemon *d, const struct update *u);
 void daemon_end(struct daemon *d, int exit_code);        /* leave the event loop */
+void daemon_notice(struct daemon *d, enum notice level, const char *subject, const char *text);   /* tells people */
 
 bool daemon_log_open(struct daemon *d);                  /* lock, store */
 void daemon_log_fold_all(struct daemon *d);              /* at start: the whole log and the saved baselines */

@@ -96,6 +96,16 @@ static void carry_out(struct daemon *d, const struct effect *e)
     }
 }
 
+void daemon_notice(struct daemon *d, enum notice level, const char *subject, const char *text)
+{
+    struct effect e = {.kind = EFFECT_NOTIFY, .service = ALL_SERVICES};
+    struct notify_port port = notify_port(d->notify);
+    e.u.notify.level = level;
+    e.u.notify.subject = subject;
+    e.u.notify.text = text;
+    port.notify(port.ctx, d->policy, &e);
+}
+
 void daemon_effects(struct daemon *d, const struct update *u)
 {
     for (uint32_t i = 0; i < u->n && !(d->ending && d->exit_code != EXIT_GOOD); i++) carry_out(d, &u->effects[i]);

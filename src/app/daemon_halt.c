@@ -1,5 +1,6 @@
 /* The kill switch that works when everything else is broken: files in the data folder and SIGUSR1. Both are looked at
  * right before bytes go out; the loop is told as soon as it can listen. */
+#include <dirent.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
@@ -84,21 +85,47 @@ static void halt_one(struct daemon *d, uint16_t service, const char *by, const c
     daemon_command(d, service, &c, NULL, NULL);
 }
 
-void daemon_halt_check(struct daemon *d)
+static void halt_by_file(struct daemon *d, uint16_t service, const char *path)
 {
-    bool by_signal = atomic_load(&signalled);
-    char path[1200], by[64], why[200];
+    char by[64], why[200];
+    if (loop_control(d->loop, service)->halted) return;
+    owner_and_words(path, by, why);
+    halt_one(d, service, by, "file", why);
+}
+
+static void halt_all(struct daemon *d, const char *path)
+{
     for (uint16_t i = 0; i < d->policy->service_count; i++) {
-        if (loop_control(d->loop, i)->halted) continue;
-        if (by_signal) {
-            halt_one(d, i, "signal", "signal", "SIGUSR1");
-        } else if (daemon_halt_file(d, i, path)) {
-            owner_and_words(path, by, why);
-            halt_one(d, i, by, "file", why);
+        if (path) halt_by_file(d, i, path);
+        else if (!loop_control(d->loop, i)->halted) halt_one(d, i, "signal", "signal", "SIGUSR1");
+    }
+}
+
+static void look_for_files(struct daemon *d)
+{
+    char path[1400];
+    DIR *dir = opendir(d->data);
+    if (!dir) return;                  /* a write still asks for the files by name */
+    for (const struct dirent *e; (e = readdir(dir));) {
+        snprintf(path, sizeof path, "%s/%s", d->data, e->d_name);
+        if (strcmp(e->d_name, "halt") == 0) {
+            halt_all(d, path);
+        } else if (text_starts(e->d_name, "halt.")) {
+            uint16_t service = policy_service(d->policy, e->d_name + 5);
+            if (service != NO_INDEX) halt_by_file(d, service, path);
         }
     }
-    /* Every service has a new epoch now, so no write that was planned before can go out. */
-    if (by_signal) atomic_store(&signalled, false);
+    (void)closedir(dir);
+}
+
+void daemon_halt_check(struct daemon *d)
+{
+    if (atomic_load(&signalled)) {
+        halt_all(d, NULL);
+        /* Every service has a new epoch now, so no write that was planned before can go out. */
+        atomic_store(&signalled, false);
+    }
+    look_for_files(d);
 }
 
 static void on_signal_fd(evutil_socket_t fd, short what, void *arg)

@@ -33,14 +33,20 @@ static void tell_loop(struct daemon *d, const struct pending_append *p, const st
     daemon_step(d, &e);
 }
 
+static void store_went_bad(struct daemon *d, const char *why)
+{
+    if (d->store_frozen) return;
+    d->store_frozen = true;
+    d->store_bad_since = clock_monotonic_us();
+    daemon_notice(d, NOTICE_PAGE, "the audit cannot be written; no change is made without it", why);
+}
+
 static void take_ack(struct daemon *d, const struct pending_append *p, const struct store_ack *ack)
 {
     api_histogram_add(&d->append_seconds, (double)(clock_monotonic_us() - p->since) / 1e6);
     if (ack->status != STATUS_OK) {
-        log_line(LEVEL_ERROR, "store", "an audit record could not be written; no change is made without one", "service", p->service,
-                 "error", ack->text, NULL);
-        if (!d->store_frozen) d->store_bad_since = clock_monotonic_us();
-        d->store_frozen = true;
+        log_line(LEVEL_ERROR, "store", "an audit record could not be written", "service", p->service, "error", ack->text, NULL);
+        store_went_bad(d, ack->text);
     }
     if (ack->fatal) {
         log_line(LEVEL_ERROR, "store",
@@ -212,8 +218,7 @@ static void watch_health(struct daemon *d)
     }
     bool good = h.state == STORE_GOOD || h.state == STORE_RESERVE;
     if (!good && !d->store_frozen) {
-        d->store_frozen = true;
-        d->store_bad_since = clock_monotonic_us();
+        store_went_bad(d, h.text);
         e.u.health.set = FREEZE_STORE;
         e.u.health.why = h.text;
         daemon_step(d, &e);

@@ -95,7 +95,7 @@ static enum status refuse(struct daemon *d, struct err *e)
     d->reload_ok = false;
     d->failed_reloads++;
     (void)text_copy(d->reload_error, sizeof d->reload_error, e->text);
-    log_line(LEVEL_ERROR, "config", "the new configuration is not taken; the old one stays in force", "error", e->text, NULL);
+    daemon_notice(d, NOTICE_WARN, "the new configuration is not taken; the old one stays in force", e->text);
     return e->code;
 }
 

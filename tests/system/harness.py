@@ -149,6 +149,8 @@ class Daemon:
         self.process.send_signal(sig)
         code = self.process.wait(timeout)
         self.reader.join(timeout)
+        if code:
+            raise AssertionError("exit status %d; the log was:\n%s" % (code, self.story()))
         return code
 
 
