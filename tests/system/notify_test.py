@@ -36,6 +36,11 @@ class Notify(SystemTest):
         self.receiver.server_close()
         super().tearDown()
 
+    def get_worse(self):
+        """An incident is told to people in any case."""
+        self.target.wait("scrape", after=40)
+        self.target.plant.set(p99=0.0468, queue=320.0, gpu=0.78)
+
     def wait(self, n):
         with self.receiver.changed:
             arrived = self.receiver.changed.wait_for(lambda: len(self.receiver.got) >= n, 60)
@@ -46,6 +51,7 @@ class Notify(SystemTest):
         config = self.config(more=self.more)
         self.seed(config)
         d = self.start(config)
+        self.get_worse()
         self.wait(2)                                          # refused once, sent again
         first, second = self.receiver.got[:2]
         self.assertEqual(first, second)
@@ -60,9 +66,9 @@ class Notify(SystemTest):
         config = self.config(more=self.more)
         self.seed(config)
         d = self.start(config)
+        self.get_worse()
         d.wait_line(msg="a notice could not be delivered")
         self.assertEqual(1, d.metric('trimtab_notifications_total{outcome="failed"}'))
-        self.assertEqual(1, len(self.receiver.got))
         self.assertEqual(0, d.end())
 
 
