@@ -61,7 +61,7 @@ static void on_done(void *arg, const struct fetch_result *r)
 {
     struct delivery *d = arg;
     struct notify *n = d->owner;
-    char http[16];
+    char http[24];
     if (r->outcome == FETCH_ANSWER && r->http >= 200 && r->http < 300) {
         n->counters.sent++;
         delivery_free(d);
