@@ -7,7 +7,8 @@ enum exit_code {
     EXIT_FAIL = 1,          /* what was asked could not be done; errors in a configuration */
     EXIT_USAGE = 2,         /* the command line is wrong */
     EXIT_WARNINGS = 3,      /* check --strict: warnings only */
-    EXIT_STORE = 4          /* the audit store failed while running; the log decides at the next start */
+    EXIT_AUTH = 4,          /* the token is missing or wrong */
+    EXIT_STORE = 5          /* serve: the audit store failed while running; the log decides at the next start */
 };
 
 #endif

@@ -111,6 +111,10 @@ const struct audit_verifier *store_verifier(const struct store *s);
 /* Appends the proof file (C2SP tlog-proof) of one record, the record inside, under the newest checkpoint. NOT_FOUND. */
 enum status store_prove(struct store *s, uint64_t seq, struct buf *out, struct err *e);
 
+/* The same from a file, also a copy without its folder; service, action: NULL for all. Nothing is checked but the form. */
+enum status store_records_file(const char *path, const char *service, const char *action, const struct store_sink *sink,
+                               struct err *e);
+
 /* ---- verify ---- */
 
 struct store_report {

@@ -328,3 +328,23 @@ enum status store_verify_against(const char *path, const struct audit_verifier *
 {
     return verify_path(path, key, note, len, ret, e);
 }
+
+enum status store_records_file(const char *path, const char *service, const char *action, const struct store_sink *sink,
+                               struct err *e)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    enum status rc = open_copy(&db, path, e);
+    if (rc == STATUS_OK) rc = store_sql_check_schema(db, &store_schema_audit, e);
+    if (rc == STATUS_OK) rc = check_tables(db, path, e);
+    if (rc == STATUS_OK)
+        rc = store_sql_prepare(db, "SELECT seq, bytes FROM records WHERE (?1 IS NULL OR service = ?1)"
+                                   " AND (?2 IS NULL OR action = ?2) ORDER BY seq", &st, e);
+    if (rc == STATUS_OK) {
+        if (service) sqlite3_bind_text(st, 1, service, -1, SQLITE_TRANSIENT);
+        if (action) sqlite3_bind_text(st, 2, action, -1, SQLITE_TRANSIENT);
+        rc = store_each(db, st, sink, e);
+    }
+    store_sql_close(&db);
+    return rc;
+}

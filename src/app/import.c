@@ -1,0 +1,84 @@
+/* trimtab import SERVICE FILE.csv: history for the baselines, in pieces that the API takes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/input.h"
+#include "app/output.h"
+#include "app/verb.h"
+#include "base/text.h"
+
+#define PIECE_BYTES ((size_t)900 << 10)
+
+struct file { const char *p, *end, *head; size_t head_len; };
+
+static const char *line_end(const char *p, const char *end)
+{
+    const char *stop = memchr(p, '\n', (size_t)(end - p));
+    return stop ? stop + 1 : end;
+}
+
+/* The next piece with the line of names in front; false at the end. */
+static bool next_piece(struct file *f, struct buf *piece)
+{
+    buf_clear(piece);
+    if (f->p >= f->end) return false;
+    buf_add(piece, f->head, f->head_len);
+    while (f->p < f->end && piece->len < PIECE_BYTES) {
+        const char *stop = line_end(f->p, f->end);
+        buf_add(piece, f->p, (size_t)(stop - f->p));
+        f->p = stop;
+    }
+    return true;
+}
+
+static enum exit_code send_all(const struct args *a, const struct client *c, struct file *f, enum output o)
+{
+    struct buf piece = BUF_INIT;
+    enum exit_code code = EXIT_GOOD;
+    while (code == EXIT_GOOD && next_piece(f, &piece)) {
+        struct answer answer;
+        struct buf path = BUF_INIT;
+        bool last = f->p >= f->end;
+        buf_puts(&path, "/api/v1/import?service=");
+        client_segment(&path, a->words[0]);
+        buf_printf(&path, "&last=%s&by=", last ? "true" : "false");
+        client_segment(&path, verb_user(a));
+        code = client_post(c, buf_text(&path), "text/csv", buf_text(&piece), piece.len, &answer);
+        if (code == EXIT_GOOD && last && !output_value(o, answer.data)) {
+            printf("%s: %s\nSee what is warm now: trimtab status %s\n", a->words[0], text_of(answer.data, "done"), a->words[0]);
+        }
+        answer_free(&answer);
+        buf_free(&path);
+    }
+    buf_free(&piece);
+    return code;
+}
+
+int command_import(const struct args *a)
+{
+    struct client c;
+    struct buf text = BUF_INIT, head = BUF_INIT;
+    enum output o;
+    struct err e;
+    const char *signal = args_text(a, "signal");
+    if (!args_want(a, 2, 2) || !output_of(a, &o) || !client_open(&c, a)) return EXIT_USAGE;
+    if (input_read(a->words[1], (size_t)1 << 30, &text, &e) != STATUS_OK || text.len == 0) {
+        fprintf(stderr, "trimtab import: %s\n", text.len || e.text[0] ? e.text : "the file is empty");
+        buf_free(&text);
+        return EXIT_FAIL;
+    }
+    struct file f = {.end = text.data + text.len, .head = text.data};
+    f.p = line_end(text.data, f.end);
+    f.head_len = (size_t)(f.p - text.data);
+    if (signal) {
+        buf_printf(&head, "timestamp,%s\n", signal);
+        f.head = buf_text(&head);
+        f.head_len = head.len;
+    }
+    enum exit_code code = EXIT_FAIL;
+    if (f.p < f.end) code = send_all(a, &c, &f, o);
+    else fprintf(stderr, "trimtab import: %s has a line of names and no row\n", a->words[1]);
+    buf_free(&head);
+    buf_free(&text);
+    return code;
+}
