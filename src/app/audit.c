@@ -123,7 +123,7 @@ static void say_report(const json_t *r)
         }
     } else {
         printf("%s: BAD. %s\n", text_of(r, "file")[0] ? text_of(r, "file") : "the daemon's log", text_of(r, "why"));
-        printf("%lld records before it are good. Keep the file as it is, and compare it with a copy or a checkpoint kept elsewhere.\n",
+        printf("%lld records before it are good. Keep the file as it is; compare it with a copy or a checkpoint kept elsewhere.\n",
                records);
     }
 }
@@ -192,7 +192,7 @@ int command_audit(const struct args *a)
     if (text_eq(a->words[0], "export")) return export(a, &c);
     if (text_eq(a->words[0], "proof")) return proof(a, &c);
     const char *near = text_nearest(a->words[0], words, ARRAY_LEN(words));
-    fprintf(stderr, "trimtab audit: unknown word '%s'; %s%s%s\n", a->words[0], near ? "did you mean '" : "there are show, verify, export, proof",
-            near ? near : "", near ? "'?" : "");
+    if (near) fprintf(stderr, "trimtab audit: unknown word '%s'; did you mean '%s'?\n", a->words[0], near);
+    else fprintf(stderr, "trimtab audit: unknown word '%s'; there are show, verify, export, proof\n", a->words[0]);
     return EXIT_USAGE;
 }

@@ -107,7 +107,8 @@ static json_t *report_json(const char *path, const struct store_report *r, const
 {
     struct buf root = BUF_INIT;
     if (r->newest.size) audit_base64(&root, r->newest.root.b, sizeof r->newest.root.b);
-    json_t *o = json_pack("{s:s,s:b,s:I,s:I,s:I,s:s,s:s,s:s*,s:s*}", "file", path, "good", r->good, "records", (json_int_t)r->records,
+    json_t *o = json_pack("{s:s,s:b,s:I,s:I,s:I,s:s,s:s,s:s*,s:s*}", "file", path, "good", r->good, "records",
+                          (json_int_t)r->records,
                           "checkpoints", (json_int_t)r->checkpoints, "size", (json_int_t)r->newest.size, "root", buf_text(&root),
                           "origin", r->newest.origin, "key", key[0] ? key : NULL, "checkpoint", note[0] ? note : NULL);
     buf_free(&root);

@@ -117,8 +117,8 @@ static CURLcode perform(const struct exchange *x, const char *token, struct answ
 static enum exit_code unreachable(const struct exchange *x, const char *why)
 {
     if (!x->quiet) {
-        fprintf(stderr, "trimtab %s: no daemon answers at %s (%s). Start one with 'trimtab serve', or say where it is with --data DIR "
-                        "or --address HOST:PORT.\n", x->c->command, x->c->address, why);
+        fprintf(stderr, "trimtab %s: no daemon answers at %s (%s). Start one with 'trimtab serve', or say where it is with"
+                        " --data DIR or --address HOST:PORT.\n", x->c->command, x->c->address, why);
     }
     return EXIT_FAIL;
 }

@@ -60,10 +60,27 @@ static void gate_value(struct buf *b, const json_t *g)
     if (note[0]) buf_printf(b, "%s%s", b->len ? "; " : "", note);
 }
 
+static void gate_row(struct table *t, const json_t *g)
+{
+    struct buf b = BUF_INIT;
+    bool shut = is_true(g, "shut");
+    char subject[120];
+    snprintf(subject, sizeof subject, "%.60s %.20s", text_of(g, "knob"), text_of(g, "direction"));
+    table_cell(t, text_of(g, "reason"));
+    table_cell(t, shut ? "shut" : "open");
+    table_cell(t, text_of(g, "knob")[0] ? subject : "service");
+    gate_value(&b, g);
+    table_take(t, &b);
+    table_cell(t, text_of(g, "sentence"));
+    table_cell(t, shut ? text_of(g, "opens_when") : "");
+}
+
+/* The shut ones in full; of the open ones the names, unless all is wanted. */
 static void show_gates(const json_t *d, bool wide)
 {
     const json_t *gates = json_object_get(json_object_get(d, "decision"), "gates");
     struct table t;
+    struct buf names = BUF_INIT;
     json_t *g;
     size_t i, open = 0;
     if (json_array_size(gates) == 0) {
@@ -72,21 +89,15 @@ static void show_gates(const json_t *d, bool wide)
     }
     table_open(&t, "GATE|IS|FOR|VALUE / LIMIT|WHAT IT MEANS|WHAT WOULD OPEN IT");
     json_array_foreach(gates, i, g) {
-        struct buf b = BUF_INIT;
         bool shut = is_true(g, "shut");
-        char subject[120];
-        open += !shut;
-        snprintf(subject, sizeof subject, "%.60s %.20s", text_of(g, "knob"), text_of(g, "direction"));
-        table_cell(&t, text_of(g, "reason"));
-        table_cell(&t, shut ? "shut" : "open");
-        table_cell(&t, text_of(g, "knob")[0] ? subject : "service");
-        gate_value(&b, g);
-        table_take(&t, &b);
-        table_cell(&t, shut || wide ? text_of(g, "sentence") : "");
-        table_cell(&t, shut ? text_of(g, "opens_when") : "");
+        if (!shut) buf_printf(&names, "%s%s", open++ ? ", " : "", text_of(g, "reason"));
+        if (shut || wide) gate_row(&t, g);
     }
     printf("\nGates of the last tick, shut ones first (%zu shut, %zu open):\n", json_array_size(gates) - open, open);
-    table_show(&t, 2);
+    if (wide || open < json_array_size(gates)) table_show(&t, 2);
+    else table_free(&t);
+    if (!wide && open) printf("  open: %s. Their values: -o wide.\n", buf_text(&names));
+    buf_free(&names);
 }
 
 static void show_causes(const json_t *d)

@@ -24,12 +24,12 @@ static int by_file(const struct args *a, const struct client *c, const char *ser
     bool ok = f && fprintf(f, "%s: %s\n", verb_user(a), reason ? reason : "no reason given") > 0;
     if (f && fclose(f) != 0) ok = false;
     if (!ok) {
-        fprintf(stderr, "trimtab halt: cannot write %s: %s. NOTHING IS HALTED. Say where the daemon's data folder is with --data DIR, "
-                        "or send the daemon SIGUSR1.\n", path, strerror(errno));
+        fprintf(stderr, "trimtab halt: cannot write %s: %s. NOTHING IS HALTED. Say where the daemon's data folder is with"
+                        " --data DIR, or send the daemon SIGUSR1.\n", path, strerror(errno));
         return EXIT_FAIL;
     }
-    fprintf(stderr, "trimtab halt: the daemon did not take the command, so the file %s was written. While it exists no daemon on this "
-                    "data folder writes to %s. To lift it: remove the file, then 'trimtab resume'.\n", path,
+    fprintf(stderr, "trimtab halt: the daemon did not take the command, so the file %s was written. While it exists no daemon on"
+                    " this data folder writes to %s. To lift it: remove the file, then 'trimtab resume'.\n", path,
             service ? service : "any service");
     return EXIT_GOOD;
 }
@@ -70,7 +70,8 @@ int command_halt(const struct args *a)
     const char *service = all ? NULL : a->words[0];
     enum exit_code code = ask(a, &c, service, &answer);
     if (code == EXIT_GOOD && !output_value(o, answer.data)) {
-        printf("halted: no automatic write to %s until 'trimtab resume %s'\n", service ? service : "any service", service ? service : "--all");
+        printf("halted: no automatic write to %s until 'trimtab resume %s'\n", service ? service : "any service",
+               service ? service : "--all");
     }
     bool understood = answer.reached && answer.http >= 400 && answer.http < 500 && answer.http != 401 && answer.http != 403;
     answer_free(&answer);

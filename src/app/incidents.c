@@ -18,7 +18,8 @@ static void show_list(const json_t *d, bool wide)
         printf("No incident.\n");
         return;
     }
-    table_open(&t, wide ? "INCIDENT|STATE|SYMPTOM|CAUSE|OPENED|CLOSED|ACTIONS|LAST|REASON" : "INCIDENT|STATE|SYMPTOM|CAUSE|OPENED|ACTIONS|LAST");
+    table_open(&t, wide ? "INCIDENT|STATE|SYMPTOM|CAUSE|OPENED|CLOSED|ACTIONS|LAST|REASON"
+                        : "INCIDENT|STATE|SYMPTOM|CAUSE|OPENED|ACTIONS|LAST");
     json_array_foreach(list, i, x) {
         struct buf id = BUF_INIT, opened = BUF_INIT, closed = BUF_INIT;
         char actions[24];

@@ -10,8 +10,9 @@ static json_t *table_json(void)
     json_t *list = json_array();
     for (unsigned i = REASON_NONE + 1; i < REASON_COUNT; i++) {
         enum reason r = (enum reason)i;
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s}", "reason", reason_code(r), "kind", reason_kind_name(reason_kind(r)),
-                                              "sentence", reason_sentence(r), "opens_when", reason_advice(r)));
+        const char *kind = reason_kind_name(reason_kind(r));
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s}", "reason", reason_code(r), "kind", kind, "sentence",
+                                              reason_sentence(r), "opens_when", reason_advice(r)));
     }
     return json_pack("{s:o}", "reasons", list);
 }

@@ -44,8 +44,9 @@ static void show_all(const json_t *d, bool wide)
     struct table t;
     json_t *s;
     size_t i;
-    printf("trimtab %s: %lld services, %lld acting, %lld waiting for you, %lld with a person, %lld halted; audit %lld records, store %s\n",
-           text_of(d, "version"), (long long)json_integer_value(json_object_get(counts, "services")),
+    printf("trimtab %s: %lld services, %lld acting, %lld waiting for you, %lld with a person, %lld halted;"
+           " audit %lld records, store %s\n", text_of(d, "version"),
+           (long long)json_integer_value(json_object_get(counts, "services")),
            (long long)json_integer_value(json_object_get(counts, "acting")),
            (long long)json_integer_value(json_object_get(counts, "waiting_for_a_person")),
            (long long)json_integer_value(json_object_get(counts, "with_a_person")),
@@ -55,7 +56,8 @@ static void show_all(const json_t *d, bool wide)
     if (is_true(d, "dry_run")) printf("dry run: no write is sent\n");
     if (!is_true(d, "last_reload_good")) printf("the newest configuration has errors; the one before is in force\n");
     printf("\n");
-    table_open(&t, wide ? "SERVICE|STATE|MODE|LATENCY|BASELINE|GOAL|INCIDENT|DECISION|REASON|NOW" : "SERVICE|STATE|MODE|LATENCY|BASELINE|NOW");
+    table_open(&t, wide ? "SERVICE|STATE|MODE|LATENCY|BASELINE|GOAL|INCIDENT|DECISION|REASON|NOW"
+                        : "SERVICE|STATE|MODE|LATENCY|BASELINE|NOW");
     json_array_foreach(json_object_get(d, "services"), i, s) one_line(&t, s, wide);
     table_show(&t, 0);
 }
@@ -89,7 +91,8 @@ static void show_signals(const json_t *d, bool wide)
     struct table t;
     json_t *s;
     size_t i;
-    table_open(&t, wide ? "SIGNAL|LAYER|VALUE|AGE|STATE|BASELINE|PROFILE|DRIFT|ZSCORE|SCORE|FINDING" : "SIGNAL|LAYER|VALUE|AGE|STATE|BASELINE|FINDING");
+    table_open(&t, wide ? "SIGNAL|LAYER|VALUE|AGE|STATE|BASELINE|PROFILE|DRIFT|ZSCORE|SCORE|FINDING"
+                        : "SIGNAL|LAYER|VALUE|AGE|STATE|BASELINE|FINDING");
     json_array_foreach(json_object_get(d, "signals"), i, s) one_signal(&t, s, wide);
     printf("\n");
     table_show(&t, 0);
@@ -163,8 +166,8 @@ static void show_targets(const json_t *d)
 static void show_one(const json_t *d, bool wide)
 {
     const json_t *request = json_object_get(d, "request");
-    printf("%s: %s (state %s, mode %s, %s)\n", text_of(d, "service"), text_of(d, "sentence"), text_of(d, "state"), text_of(d, "mode"),
-           is_true(d, "warm_for_auto") ? "warm" : "not warm enough to act by itself");
+    printf("%s: %s (state %s, mode %s, %s)\n", text_of(d, "service"), text_of(d, "sentence"), text_of(d, "state"),
+           text_of(d, "mode"), is_true(d, "warm_for_auto") ? "warm" : "not warm enough to act by itself");
     if (is_true(d, "halted")) printf("halted by %s: %s\n", text_of(d, "halted_by"), text_of(d, "halted_why"));
     if (json_is_object(request)) {
         printf("waits for you: %s %s -> %s. trimtab approve %s %s\n", text_of(request, "knob"), text_of(request, "from"),

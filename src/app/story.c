@@ -9,7 +9,7 @@
 
 /* One sentence a line; a kind may have several, under different headings. */
 static const struct { const char *kind, *heading, *pattern; } sentences[] = {
-    {"INCIDENT", "Noticed", "[{symptom}: ][{rule}. ][{note}.]"},
+    {"INCIDENT", "Noticed", "[{symptom}: ]{rule}[. {note}]."},
     {"INCIDENT", "Located", "[{causes}.]"},
     {"WOULD", "Decided", "In mode alert nothing is changed; auto would have set {knob} {from} -> {to}[, because of {cause}]."},
     {"REQUEST", "Decided", "Asked a person for {knob} {from} -> {to}[, because of {cause}][, until {expiry}]."},
@@ -17,7 +17,7 @@ static const struct { const char *kind, *heading, *pattern; } sentences[] = {
     {"REJECT", "Decided", "{by} rejected it[: {note}]."},
     {"EXPIRED", "Decided", "Nobody decided in time."},
     {"VOID", "Decided", "The request ended[: {reason}]."},
-    {"INTENT", "Decided", "{knob} {from} -> {to}, one notch[, because of {cause}][ ({causes})]. Asked by {by}, mode {mode}."},
+    {"INTENT", "Decided", "{knob} {from} -> {to}, one notch[, because of {cause}][ ({causes})]. Decided by {by}, mode {mode}."},
     {"INTENT", "Did", "Recorded first, together with the way back[; values then: {values}]."},
     {"INTENT", "Did", "[To take it back by hand: {by_hand}]"},
     {"ABORTED", "Did", "Nothing was sent[: {reason}][, {note}]."},
@@ -28,6 +28,8 @@ static const struct { const char *kind, *heading, *pattern; } sentences[] = {
     {"YIELDED", "Watched", "Somebody else's value stands[: {read}]; nothing is written any more."},
     {"VERDICT", "Watched", "[Before: {before}.][ After: {after}.]"},
     {"VERDICT", "Verdict", "{verdict}[: {note}][; {outcome}]."},
+    {"CLOSED", "Verdict", "The incident is over[: {note}]."},
+    {"HANDOVER", "Decided", "Handed to a person[; causes: {causes}][; {gates}][; {note}]."},
     {"HELD", "Verdict", "Left as it is; a person must look[: {note}]."},
     {"CANCEL", "Verdict", "{by} cancelled it[: {note}]."},
     {"ROLLBACK", "Verdict", "{by} asked to take it back[: {note}]."},
@@ -43,6 +45,13 @@ static const char *value_of(const json_t *record, const char *key)
     const char *s = text_of(record, key);
     enum reason r;
     if (text_eq(key, "reason") && reason_parse(s, &r)) return reason_sentence(r);
+    if (text_eq(key, "by") && text_eq(s, "auto")) return "the loop itself";
+    if (text_eq(key, "outcome") && text_eq(s, "keep")) return "kept";
+    if (text_eq(key, "outcome") && text_eq(s, "undo")) return "taken back";
+    if (text_eq(key, "outcome") && text_eq(s, "held")) return "left to a person";
+    const char *verdict = text_of(record, "verdict");
+    size_t n = strlen(verdict);
+    if (text_eq(key, "note") && n && strncmp(s, verdict, n) == 0 && strncmp(s + n, ": ", 2) == 0) return s + n + 2;
     return s;
 }
 

@@ -1,0 +1,175 @@
+"""The command line against a real daemon and a real target."""
+
+import json
+import os
+import subprocess
+import time
+import unittest
+
+import harness
+from harness import SystemTest
+
+
+class Cli(SystemTest):
+    def cli(self, *words, code=0, data=None, **env):
+        argv = [harness.BINARY, *words]
+        if words[0] not in ("detect", "simulate", "metrics", "reasons", "help"):
+            argv += ["--data", data or os.path.join(self.folder, "data")]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, env={**os.environ, **env})
+        self.assertEqual(code, done.returncode, "%s\n%s\n%s" % (words, done.stdout, done.stderr))
+        return done.stdout if code == 0 else done.stdout + done.stderr
+
+    def json(self, *words, **more):
+        return json.loads(self.cli(*words, "-o", "json", **more))
+
+    def until(self, what, want, timeout=60.0):
+        """Asks until the answer fits: each answer of the daemon is the event waited for."""
+        deadline = time.monotonic() + timeout
+        value = what()
+        while not want(value):
+            if time.monotonic() > deadline:
+                self.fail("still %s" % json.dumps(value, indent=1))
+            value = what()
+        return value
+
+    def warm(self, mode="auto", speed=0):
+        config = self.config(mode=mode)
+        self.seed(config)
+        d = self.start(config, speed=speed)
+        self.target.wait("scrape", after=40)
+        return d
+
+    def worse(self):
+        self.target.plant.set(p99=0.0468, queue=320.0, gpu=0.78)
+
+    def test_status_shows_each_signal(self):
+        self.warm()
+        one = self.until(lambda: self.json("status", "embed"), lambda v: v["signals"][0]["value"] is not None)
+        p99 = one["signals"][0]
+        self.assertEqual(("latency_p99", "ms", "request", "normal"), (p99["name"], p99["unit"], p99["layer"], p99["state"]))
+        self.assertAlmostEqual(38, p99["value"], delta=0.5)
+        self.assertAlmostEqual(38, p99["baseline"], delta=0.5)
+        text = self.cli("status", "embed")
+        for word in ("SIGNAL", "BASELINE", "latency_p99", "queue_depth", "batch_max", "38 ms", "/metrics"):
+            self.assertIn(word, text)
+        self.assertIn("embed", self.cli("status", "-o", "wide"))
+        self.assertIn("services:\n  - service: \"embed\"", self.cli("status", "-o", "yaml"))
+        self.assertNotIn("\033", text)
+        self.assertIn("did you mean 'embed'?", self.cli("status", "embedd", code=1))
+
+    def test_explain_names_what_is_shut(self):
+        self.warm()
+        self.assertIn("nothing is changed, because no symptom is true", self.cli("explain", "embed"))
+        self.worse()
+        found = self.until(lambda: self.json("explain", "embed"), lambda v: v["incident"] and v["decision"]["gates"])
+        shut = [g for g in found["decision"]["gates"] if g["shut"]]
+        if shut:
+            self.assertEqual(shut, found["decision"]["gates"][:len(shut)])
+            self.assertTrue(shut[0]["opens_when"])
+        self.assertIn("latency_p99 46.8 ms > 1.15 * baseline", found["symptoms"][0]["explain"])
+
+    def test_approve_is_a_persons_and_its_story_is_told(self):
+        self.warm(mode="confirm")
+        self.worse()
+        asked = self.until(lambda: self.json("status", "embed"), lambda v: v["request"])
+        self.assertEqual(("batch_max", "32", "64"), tuple(asked["request"][k] for k in ("knob", "from", "to")))
+        self.assertEqual(0, self.target.count("write"))
+        self.assertIn("another one", self.cli("approve", "embed", "0123456789abcdef", code=1))
+        self.cli("approve", "embed", asked["request"]["id"], "--by", "zhang")
+        self.assertEqual(64, self.target.wait("write")[1])
+        self.target.plant.set(p99=0.0375, queue=70.0, gpu=0.66, fill=60.0)
+        self.until(lambda: self.json("audit", "show", "embed/1"), lambda v: any(r["kind"] == "VERDICT" for r in v["records"]))
+        told = self.cli("audit", "show", "embed/1")
+        for heading in ("Noticed", "Located", "Decided", "Did", "Watched", "Verdict", "zhang", "32 -> 64", "effective"):
+            self.assertIn(heading, told)
+        self.assertEqual("embed/1", self.json("audit", "show", "embed/1")["action"])
+        listed = self.until(lambda: self.json("incidents"), lambda v: v["incidents"])
+        self.assertEqual("latency-degraded", listed["incidents"][0]["symptom"])
+        self.assertIn("embed/1", self.cli("incidents"))
+        self.assertIn("Noticed", self.cli("incidents", "embed/1"))
+        self.assertIn("no request waits", self.cli("reject", "embed", code=1))
+
+    def test_halt_stops_writes_until_resume(self):
+        d = self.warm(speed=80)
+        self.worse()
+        self.until(lambda: self.json("status", "embed"), lambda v: v["incident"])
+        self.assertIn("halted", self.cli("halt", "--all", "--reason", "load test", "--by", "li"))
+        one = self.json("status", "embed")
+        self.assertEqual((True, "li", "load test"), (one["halted"], one["halted_by"], one["halted_why"]))
+        self.target.wait("scrape", after=self.target.count("scrape") + 60)
+        self.assertEqual(0, self.target.count("write"))
+        self.assertIn("li halted it: load test", self.cli("explain", "embed"))
+        self.cli("resume", "embed")
+        self.target.wait("write")
+        self.assertEqual(0, d.end())
+
+    def test_halt_works_without_a_daemon(self):
+        d = self.warm()
+        d.end()
+        out = self.cli("halt", "embed", "--reason", "night")
+        self.assertEqual("", out)
+        path = os.path.join(self.folder, "data", "halt.embed")
+        with open(path, encoding="utf-8") as f:
+            self.assertIn("night", f.read())
+        again = self.start(os.path.join(self.folder, "config.yaml"))
+        self.until(lambda: self.json("status", "embed"), lambda v: v["halted"])
+        self.assertIn("still says halt", self.cli("resume", "embed", code=1))
+        os.remove(path)
+        self.cli("resume", "embed")
+        self.assertEqual(0, again.end())
+
+    def test_audit_is_checked_with_and_without_a_daemon(self):
+        d = self.warm()
+        self.cli("halt", "embed")
+        self.cli("resume", "embed")
+        self.assertTrue(self.json("audit", "verify")["good"])
+        d.end()
+        report = self.json("audit", "verify")
+        self.assertTrue(report["good"])
+        self.assertEqual(report["records"], len(self.cli("audit", "export").splitlines()))
+        path = os.path.join(self.folder, "data", "audit.db")
+        with open(path, "r+b") as f:
+            text = f.read()
+            at = text.index(b'"kind":"RESUME"')
+            f.seek(at + 9)
+            f.write(b"X")
+        self.assertIn("BAD", self.cli("audit", "verify", path, code=1))
+
+    def test_token_is_needed_and_said(self):
+        self.warm()
+        wrong = os.path.join(self.folder, "wrong")
+        with open(wrong, "w", encoding="ascii") as f:
+            f.write("0" * 64 + "\n")
+        self.assertIn("token", self.cli("retry", "embed", "--token-file", wrong, code=4))
+        self.assertIn("token", self.cli("retry", "embed", "--token-file", wrong + "-absent", code=4))
+
+    def test_wrong_words_end_with_2(self):
+        self.assertIn("no daemon answers", self.cli("status", code=1, data=self.folder, TRIMTAB_ADDRESS="127.0.0.1:1"))
+        self.assertIn("-o takes json", self.cli("status", "-o", "xml", code=2))
+        self.assertIn("did you mean 'verify'", self.cli("audit", "verfy", code=2))
+        self.assertIn("say one service, or --all", self.cli("halt", code=2))
+        self.assertIn("evidence-before", self.cli("reasons"))
+
+    def test_history_makes_warm_at_once(self):
+        d = self.start(self.config(), speed=1)
+        now = int(time.time())
+        path = os.path.join(self.folder, "history.csv")
+        with open(path, "w", encoding="ascii") as f:
+            f.write("timestamp,latency_p99,queue_depth,throughput,batch_size,gpu_util,error_ratio\n")
+            for i in range(3000):
+                noise = 1 + 0.01 * ((i * 7919 % 101) / 50 - 1)
+                values = [v * noise for v in (38, 140, 1000, 31, 0.65, 0.001)]
+                f.write("%d,%s\n" % (now - (3000 - i) * 30, ",".join("%.6g" % v for v in values)))
+        self.assertFalse(self.json("status", "embed")["warm_for_auto"])
+        self.assertIn("3000 rows", self.cli("import", "embed", path))
+        one = self.json("status", "embed")
+        self.assertTrue(one["warm_for_auto"])
+        self.assertAlmostEqual(38, one["signals"][0]["baseline"], delta=1)
+        with open(path, "w", encoding="ascii") as f:
+            f.write("timestamp,latncy\n%d,1\n" % now)
+        self.assertIn("no signal 'latncy'", self.cli("import", "embed", path, code=1))
+        self.assertEqual(0, d.end())
+
+
+if __name__ == "__main__":
+    unittest.main()
