@@ -5,6 +5,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 30
+EXPLORE_BUDGET ?= 3
+EXPLORE_STATES ?= 20000000
 DEMO_ARGS ?=
 CTEST_ARGS ?=
 
@@ -12,7 +14,7 @@ CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHE
 CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
-.PHONY: all setup check asan tsan clang bench demo install fuzz docs clean help program
+.PHONY: all setup check asan tsan clang bench demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
 
@@ -63,6 +65,12 @@ demo: program ## four acts against a live target; DEMO_ARGS goes to `trimtab dem
 
 install: program ## install below $(DESTDIR)$(PREFIX)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+explore: ## walk all states of the state table within reach: EXPLORE_STATES a variant, budget EXPLORE_BUDGET
+	@scripts/setup build test
+	$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON
+	cmake --build build --target explore --parallel $(JOBS)
+	for v in none value version; do build/tests/explore/explore $$v $(EXPLORE_BUDGET) $(EXPLORE_STATES) || exit 1; done
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS (build-fuzz, clang 14)
 	@scripts/setup build test

@@ -190,6 +190,7 @@ static void fold_undo(struct fold *f)
     struct control_slot *a = &f->k->slot;
     a->story = f->r->kind == RECORD_UNDO ? STORY_UNDO : STORY_UNDO_RETRY;
     if (a->undo_sends < UINT8_MAX) a->undo_sends++;
+    if (f->r->version && f->r->read == f->k->believed) f->k->believed_version = f->r->version;   /* after MIX it was not known */
     a->late_open = true;
     a->late_after = instant_add(instant_add(f->r->at, f->p->knobs[f->r->knob].readback), f->p->late_watch);
     start_gap(f);

@@ -1,5 +1,5 @@
 /* Breadth-first over all states within reach, shortest traces first.
- *   explore [none|value|version] [budget] [max states] [--tier-b N] [--json]
+ *   explore [none|value|version] [budget] [max states] [--tier-b N] [--packed] [--json]
  * Exit 0: nothing found; 1: a violation, with its trace; 2: usage or memory. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ struct explorer {
     uint32_t *parent, *table;
     uint16_t *ordinal;                /* which successor of the parent */
     uint64_t mask;
-    uint32_t n, max;
+    uint32_t n, max, classes;         /* classes: distinct canonical states, counted with --packed */
+    uint64_t *class_table;
     uint64_t transitions, rows[600];
     struct level now, next;
     uint32_t at;                      /* the state whose successors are made */
@@ -47,6 +48,19 @@ static void level_add(struct level *l, const struct world *w, uint32_t id)
     l->ids[l->n++] = id;
 }
 
+/* With --packed: as many classes as the canonical run has states means that canon merges only what behaves alike. */
+static void count_class(struct explorer *x, const struct world *w)
+{
+    uint64_t key[2];
+    options.packed = false;
+    world_key(w, key);
+    options.packed = true;
+    uint64_t mark = (key[0] ^ key[1] << 1) | 1, at = mark >> 3 & x->mask;
+    while (x->class_table[at] && x->class_table[at] != mark) at = (at + 1) & x->mask;
+    if (!x->class_table[at]) x->classes++;
+    x->class_table[at] = mark;
+}
+
 static bool insert(struct explorer *x, const struct world *w, uint32_t parent, uint16_t ordinal)
 {
     uint64_t key[2];
@@ -64,6 +78,7 @@ static bool insert(struct explorer *x, const struct world *w, uint32_t parent, u
     x->parent[x->n] = parent;
     x->ordinal[x->n] = ordinal;
     level_add(&x->next, w, x->n);
+    if (x->class_table) count_class(x, w);
     x->table[at] = ++x->n;
     return true;
 }
@@ -216,6 +231,7 @@ static void setup(struct explorer *x, uint32_t max)
     x->parent = must(malloc(max * sizeof *x->parent));
     x->ordinal = must(malloc(max * sizeof *x->ordinal));
     x->table = must(calloc(slots, sizeof *x->table));
+    if (options.packed) x->class_table = must(calloc(slots, sizeof *x->class_table));
     calm_init();
 }
 
@@ -225,6 +241,7 @@ static void teardown(struct explorer *x)
     free(x->parent);
     free(x->ordinal);
     free(x->table);
+    free(x->class_table);
     free(x->now.bytes);
     free(x->now.ids);
     free(x->next.bytes);
@@ -245,6 +262,7 @@ static void print_result(const struct explorer *x, double seconds)
            names[options.cas], options.budget, options.tier_b, x->n, (unsigned long long)x->transitions, x->depth,
            x->full ? "false" : "true", x->found_n, fired, all, (int)seconds);
     if (x->json) return;
+    if (options.packed) printf("distinct canonical states: %u\n", x->classes);
     printf("rows:");
     for (unsigned i = 0; i < all; i++) printf(" %s:%llu", rows[i].number, (unsigned long long)x->rows[rows[i].row]);
     printf("\n");
@@ -256,6 +274,7 @@ static bool parse(int argc, char **argv, struct explorer *x, uint32_t *ret_max)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) x->json = true;
         else if (strcmp(argv[i], "--tier-b") == 0 && i + 1 < argc) options.tier_b = (uint8_t)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--packed") == 0) options.packed = true;
         else if (strcmp(argv[i], "none") == 0) options.cas = CAS_NONE;
         else if (strcmp(argv[i], "value") == 0) options.cas = CAS_VALUE;
         else if (strcmp(argv[i], "version") == 0) options.cas = CAS_VERSION;
@@ -271,7 +290,7 @@ int main(int argc, char **argv)
     static struct explorer x;
     uint32_t max = 4000000;
     if (!parse(argc, argv, &x, &max)) {
-        (void)fprintf(stderr, "usage: explore [none|value|version] [budget] [max states] [--tier-b N] [--json]\n");
+        (void)fprintf(stderr, "usage: explore [none|value|version] [budget] [max states] [--tier-b N] [--packed] [--json]\n");
         return 2;
     }
     clock_t began = clock();

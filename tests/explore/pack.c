@@ -380,20 +380,27 @@ static void mix_bytes(uint64_t h[2], const void *bytes, size_t len)
 void world_key(const struct world *w, uint64_t key[2])
 {
     static struct buf canon;
+    uint8_t packed[WORLD_BYTES] = {0};
     struct control_policy p = world_policy(w);
+    key[0] = 0x243F6A8885A308D3;
+    key[1] = 0x13198A2E03707344;
+    if (options.packed) {
+        mix_bytes(key, packed, world_pack(w, packed));
+        return;
+    }
     buf_clear(&canon);
     control_canon(&p, &w->live, T0, &canon);
     control_canon(&p, &w->log, T0, &canon);
-    key[0] = 0x243F6A8885A308D3;
-    key[1] = 0x13198A2E03707344;
     mix_bytes(key, buf_text(&canon), canon.len);
     mix_bytes(key, w, offsetof(struct world, live));
     for (unsigned k = 0; k < KNOBS; k++) {
         const struct control *both[] = {&w->live, &w->log};
         for (unsigned i = 0; i < 2; i++) {
             const struct control_knob *c = &both[i]->knobs[k];
-            uint16_t ids[] = {c->believed, c->believed_version, c->slot.old, c->slot.new_, c->slot.version, c->slot.answered,
-                              both[i]->request.from, both[i]->request.to};
+            bool asks = both[i]->request.present;
+            uint16_t ids[] = {c->believed, c->believed_version, c->slot.old, c->slot.new_, c->slot.answered,
+                              (uint16_t)(asks ? both[i]->request.from : 0),
+                              (uint16_t)(asks ? both[i]->request.to : 0)};
             mix_bytes(key, ids, sizeof ids);
         }
     }

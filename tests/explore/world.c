@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-struct explore_options options = {CAS_VALUE, 1, 2};
+struct explore_options options = {CAS_VALUE, 1, 2, false};
 
 struct control_policy world_policy(const struct world *w)
 {

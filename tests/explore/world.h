@@ -42,7 +42,7 @@ struct world {
     struct control live, log;         /* log: the fold of what is durable */
 };
 
-struct explore_options { enum control_cas cas; uint8_t tier_b; uint8_t budget; };
+struct explore_options { enum control_cas cas; uint8_t tier_b; uint8_t budget; bool packed; };   /* packed: no canon in the key */
 
 /* world.c */
 extern struct explore_options options;
