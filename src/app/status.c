@@ -44,7 +44,7 @@ static void show_all(const json_t *d, bool wide)
     struct table t;
     json_t *s;
     size_t i;
-    printf("trimtab %s: %lld services, %lld acting, %lld waiting for you, %lld with a person, %lld halted;"
+    printf("trimtab %s: %lld watched, %lld acting, %lld waiting for you, %lld with a person, %lld halted;"
            " audit %lld records, store %s\n", text_of(d, "version"),
            (long long)json_integer_value(json_object_get(counts, "services")),
            (long long)json_integer_value(json_object_get(counts, "acting")),

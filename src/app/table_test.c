@@ -86,8 +86,8 @@ static void a_story_has_its_headings(void **state)
     json_t *v = json_loads(
         "[{\"kind\":\"INCIDENT\",\"at\":\"2026-05-12T10:02:30.000Z\",\"symptom\":\"late\","
         "\"rule\":\"p99 46.8 ms > 43.8 ms: true\",\"causes\":\"compute-bound chosen\"},"
-        "{\"kind\":\"INTENT\",\"at\":\"2026-05-12T10:07:30.000Z\",\"knob\":\"batch_max\",\"from\":\"32\",\"to\":\"64\",\"by\":\"auto\","
-        "\"mode\":\"auto\",\"cause\":\"compute-bound\"},"
+        "{\"kind\":\"INTENT\",\"at\":\"2026-05-12T10:07:30.000Z\",\"knob\":\"batch_max\",\"from\":\"32\",\"to\":\"64\","
+        "\"by\":\"auto\",\"mode\":\"auto\",\"cause\":\"compute-bound\"},"
         "{\"kind\":\"APPLIED\",\"at\":\"2026-05-12T10:07:31.000Z\",\"read\":\"64\"},"
         "{\"kind\":\"VERDICT\",\"at\":\"2026-05-12T10:19:31.000Z\",\"verdict\":\"ineffective\",\"note\":\"ineffective: no change\","
         "\"outcome\":\"undo\"},"
