@@ -102,10 +102,7 @@ void drive(struct loop *l, struct service_loop *s, struct control_event *e, cons
     if (o.notes & CN_REGIME) note_regime(l, s, &o);
     note_words(l, s, &o);
     if (o.send) send_effect(l, s, &o);
-    if (o.notes & CN_REFOLD) {
-        control_restart(&s->control, &s->control_policy, l->now);
-        loop_effect(l, EFFECT_FOLD, service_index(l, s));
-    }
+    if (o.notes & CN_REFOLD) service_refold(l, s);
     if (o.notes & CN_READ_SOON && !s->control.waiting_ack) {
         struct span every;
         s->next_read = l->now;

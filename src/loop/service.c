@@ -120,6 +120,16 @@ static void tell_mode(struct loop *l, struct service_loop *s, enum mode from, en
     e->u.append.n = 1;
 }
 
+/* The log is read anew. The shell may do that later than now, so until EVENT_FOLDED the empty state counts as one whose store
+ * fails: else it would pass for a service without a past, take actions and give them numbers that are taken already. */
+void service_refold(struct loop *l, struct service_loop *s)
+{
+    control_restart(&s->control, &s->control_policy, l->now);
+    s->control.store_failed = true;
+    s->control.frozen |= FREEZE_STORE;
+    loop_effect(l, EFFECT_FOLD, service_index(l, s));
+}
+
 /* Swapped between ticks. A running action finishes: with the same knobs it only learns whether its value is still allowed;
  * with other knobs the durable facts are folded again from the log by name, and RECOVERING resolves what is open. */
 bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uint16_t index, const char *by)
@@ -150,10 +160,9 @@ bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uin
     if (!lay_out(s)) return false;
     if (!same) {
         s->reads_out = 0;
-        control_init(&s->control, &s->control_policy, l->now);
+        service_refold(l, s);
         for (unsigned k = 0; k < CONTROL_KNOBS; k++)
             s->knobs[k] = (struct knob_state){.first_seen = INSTANT_NONE, .last_at = INSTANT_NONE, .changed = INSTANT_NONE};
-        loop_effect(l, EFFECT_FOLD, index);
     } else {
         struct control_event e = {.kind = CE_POLICY, .now = l->now, .knob = NO_KNOB};
         drive(l, s, &e, NULL);

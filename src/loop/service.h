@@ -140,6 +140,7 @@ static inline uint16_t service_index(const struct loop *l, const struct service_
 /* service.c */
 bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now);
 void service_options(const struct loop *l, struct service_loop *s);
+void service_refold(struct loop *l, struct service_loop *s);
 void service_free(struct service_loop *s);
 bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uint16_t index, const char *by);
 
