@@ -9,12 +9,14 @@ EXPLORE_BUDGET ?= 3
 EXPLORE_STATES ?= 20000000
 DEMO_ARGS ?=
 CTEST_ARGS ?=
+KILLS ?= 2000
+CRASH_ARGS ?=
 
 CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
-.PHONY: all setup check asan tsan clang bench demo install fuzz explore docs clean help program
+.PHONY: all setup check asan tsan clang bench crash demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
 
@@ -59,6 +61,12 @@ bench: ## measure; one JSON line a figure on stdout
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON >&2
 	@cmake --build build --target bench_programs --parallel $(JOBS) >&2
 	@scripts/run-benches build
+
+crash: ## kill the real daemon KILLS times (default 2000) and prove its log each time
+	@scripts/setup build test >&2
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON >&2
+	@cmake --build build --target trimtab system_seed kill_shim --parallel $(JOBS) >&2
+	@python3 tests/system/crash.py --kills $(KILLS) --sweep 600 $(CRASH_ARGS)
 
 demo: program ## four acts against a live target; DEMO_ARGS goes to `trimtab demo`
 	@build/trimtab demo $(DEMO_ARGS)

@@ -115,7 +115,7 @@ void daemon_log_fold_later(struct daemon *d, const char *service);
 void daemon_log_poll(struct daemon *d);
 void daemon_log_second(struct daemon *d);                /* health, folds that wait */
 void daemon_log_close(struct daemon *d);
-struct wall daemon_log_newest(struct daemon *d);         /* of the last record; WALL_NONE in an empty log */
+struct wall daemon_log_newest(struct daemon *d);         /* of the last record or saved baseline; WALL_NONE: neither */
 
 bool daemon_halt_open(struct daemon *d);
 void daemon_halt_close(struct daemon *d);

@@ -254,6 +254,13 @@ struct wall daemon_log_newest(struct daemon *d)
     struct store_health h;
     store_health(d->store, &h);
     if (h.size > 0) (void)store_records(d->store, h.size - 1, &(struct store_sink){see_newest, &f}, NULL);
+    for (uint16_t i = 0; i < d->policy->service_count; i++) {
+        struct buf bytes = BUF_INIT;
+        int64_t at;
+        bool later = store_state_get(d->store, d->policy->services[i].name, &at, &bytes, NULL) == STATUS_OK && at > f.newest.us;
+        if (later) f.newest = (struct wall){at};
+        buf_free(&bytes);
+    }
     return f.newest;
 }
 

@@ -1,10 +1,10 @@
 """Kills the real daemon while it changes a knob of a real HTTP target, at random instants or at one system call of choice,
 starts it again until its story has an end, and then holds the log against what the target saw.
 
-    crash.py --kills N [--jobs J] [--seed S] [--sweep]
+    crash.py --kills N [--sweep M] [--jobs J] [--seed S]
 
---sweep: first counts the system calls with an outside effect between INTENT and the end, then kills at each of them
-(with --kills fewer than there are: at so many of them, evenly spread). One line of JSON on stdout; exit 1 on a violation."""
+The first M of the kills are one a story, at the system calls with an outside effect between INTENT and the end, which are
+counted first; the rest are several a story, at random. One line of JSON on stdout; exit 1 on a violation."""
 
 import argparse
 import concurrent.futures
@@ -28,7 +28,6 @@ SPEED = 400
 PATIENCE = 120.0           # wall seconds for one story; only to end a run that hangs
 SHIM_HEAD, SHIM_NAME = 64, 40
 SHIM_BYTES = SHIM_HEAD + 16384 * SHIM_NAME
-ENDS = {"CLOSED", "HANDOVER", "YIELDED", "HELD", "UNDO-FAILED", "REQUEST"}
 WORSE = {"p99": 0.0468, "queue": 320.0, "gpu": 0.78}
 BETTER = {"p99": 0.0375, "queue": 70.0, "gpu": 0.66, "fill": 60.0}
 
@@ -41,13 +40,9 @@ class Shim:
         with open(path, "wb") as f:
             f.truncate(SHIM_BYTES)
 
-    def set(self, kill_at, armed):
+    def set(self, kill_at, armed, no_metrics):
         with open(self.path, "r+b") as f:
-            f.write(struct.pack("=QQQ", kill_at, 0, 1 if armed else 0))
-
-    def count(self):
-        with open(self.path, "rb") as f:
-            return struct.unpack("=QQQ", f.read(24))[1]
+            f.write(struct.pack("=QQQQ", kill_at, 0, 1 if armed else 0, 1 if no_metrics else 0))
 
     def names(self):
         with open(self.path, "rb") as f:
@@ -69,13 +64,22 @@ class Writes(list):
         self.run.on_write(entry)
 
 
+def has_ended(records):
+    if sum(r["kind"] == "FAILED" for r in records) >= 2:     # from the second on the knob is left alone for a day
+        return records[-1]["kind"] != "INTENT"
+    ends = [i for i, r in enumerate(records) if r["kind"] == "CLOSED" or audit_log.is_with_a_person(r)]
+    begins = [i for i, r in enumerate(records) if r["kind"] in ("INCIDENT", "INTENT")]
+    return bool(ends and begins) and ends[-1] > begins[-1]
+
+
 class Run:
     """One service that gets worse, one story, some kills."""
 
-    def __init__(self, folder, cures):
+    def __init__(self, folder, cures, write_mode="good"):
         self.folder, self.cures = folder, cures
         self.data = os.path.join(folder, "data")
         self.target = Target(SPEED)
+        self.target.knobs.write_mode = write_mode
         self.target.knobs.log = Writes(self)
         self.writes, self.log, self.known, self.process = [], [], [], None
         self.kills, self.killed_at = 0, []
@@ -86,11 +90,11 @@ class Run:
             f.write(CONFIG.format(mode="auto", target=self.target.address, timeout="5s", write_more="", more=""))
 
     def on_write(self, entry):
-        _, value, _, status, _ = entry if len(entry) == 5 else entry + (None,)
+        value, status = entry[1], entry[3]
         cause = audit_log.cause_of_write(audit_log.newest(self.data))
-        self.writes.append((cause[0] if cause else None, value, status == 200))
-        if self.cures and status == 200:
-            self.target.plant.set(**(BETTER if value == 64 else WORSE))
+        self.writes.append((cause[0] if cause else None, value, status))
+        if self.cures:
+            self.target.plant.set(**(BETTER if self.target.knobs.values["batch_max"] == 64 else WORSE))
 
     def start(self):
         env = dict(os.environ, LD_PRELOAD=SHIM, KILL_SHIM=self.shim.path)
@@ -109,23 +113,27 @@ class Run:
         with self.changed:
             self.changed.notify_all()
 
-    def line_with(self, words, after):
-        for line in self.log[after:]:
-            if '"component":"audit"' in line and any('"msg":"%s"' % w in line for w in words):
-                return line
-        return None
+    def ended_since(self, after):
+        """Has an audit line come after which the log says that the story is over?"""
+        lines = self.log[after:]
+        return any('"component":"audit"' in line for line in lines) and has_ended([r for _, r in audit_log.newest(self.data)])
 
-    def wait(self, words, after, seconds=PATIENCE):
-        """True: such an audit line came. False: the process ended or time is over."""
+    def wait(self, after, seconds=PATIENCE):
+        """Until the story is over, the process has ended, or time is over; looks again at each line of the daemon."""
         deadline = time.monotonic() + seconds
-        with self.changed:
-            while True:
-                if self.line_with(words, after):
-                    return True
+        while True:
+            with self.changed:
+                seen = len(self.log)
+            if self.process.poll() is not None:
+                return
+            if self.ended_since(after):
+                return
+            with self.changed:
                 left = deadline - time.monotonic()
-                if left <= 0 or self.process.poll() is not None:
-                    return bool(self.line_with(words, after))
-                self.changed.wait(min(left, 0.5))
+                if left <= 0:
+                    return
+                if len(self.log) == seen:
+                    self.changed.wait(min(left, 0.5))
 
     def after_death(self, reader):
         self.process.wait()
@@ -136,22 +144,23 @@ class Run:
         self.known = blobs
 
     def has_ended(self):
-        kinds = [json.loads(b)["kind"] for b in self.known]
-        ends = [i for i, k in enumerate(kinds) if k in ENDS]
-        begins = [i for i, k in enumerate(kinds) if k in ("INCIDENT", "INTENT")]
-        return bool(ends) and ends[-1] > begins[-1]
+        return has_ended([json.loads(b) for b in self.known])
 
     def life(self, spec):
         """One life of the daemon; spec: ("call", n, from start), ("time", seconds) or None: to the end. True: ended."""
         call = spec and spec[0] == "call"
-        self.shim.set(spec[1] if call else 0, bool(call and spec[2]))
-        after = len(self.log)
+        self.shim.set(spec[1] if call else 0, bool(call and spec[2]), not call or spec[3])
+        after, over = len(self.log), self.has_ended()
         reader = self.start()
-        if not self.known:
+        if over and not spec:              # a story that is over stays over
+            self.target.wait("scrape", after=self.target.count("scrape") + 100)
+        elif not self.known:
             self.target.wait("scrape", after=40)
             self.target.plant.set(**WORSE)
-        ended = self.wait(ENDS, after, spec[1] if spec and spec[0] == "time" else PATIENCE)
+        if not over:
+            self.wait(after, spec[1] if spec and spec[0] == "time" else PATIENCE)
         alive = self.process.poll() is None
+        ended = alive and has_ended([r for _, r in audit_log.newest(self.data)])
         if alive and spec and spec[0] == "time":
             self.process.kill()
         elif alive and not ended:
@@ -170,15 +179,13 @@ class Run:
         return self.has_ended()
 
     def all(self, specs):
+        """The kills, then one life to the end, which also shows that the last of them left nothing behind."""
         for spec in specs:
-            if self.life(spec):
+            if self.life(spec) and self.process.returncode == 0:
                 break
-        for _ in range(3):
-            if self.has_ended() and not (specs and self.process.returncode == -9):
-                break
-            specs = []
-            if self.has_ended():
-                break
+        if specs and self.process.returncode != 0:
+            self.life(None)
+        while not self.has_ended():
             self.life(None)
         records = [json.loads(b) for b in self.known]
         audit_log.check_stories(records, 32.0, float(self.target.knobs.values["batch_max"]), self.writes)
@@ -191,14 +198,19 @@ class Run:
         self.target.close()
 
 
+def seeded(folder, cures, write_mode):
+    run = Run(folder, cures, write_mode)
+    subprocess.run([SEED, run.config, run.data, "latency_p99=38", "queue_depth=140", "throughput=1000", "batch_size=31",
+                    "gpu_util=0.65", "error_ratio=0.001"], check=True)
+    return run
+
+
 def one(job):
-    number, seed, cures, specs = job
+    number, seed, cures, write_mode, specs = job
     folder = tempfile.mkdtemp(prefix="trimtab-crash-")
-    run = Run(folder, cures)
-    result = {"run": number, "seed": seed, "cures": cures, "specs": specs, "violation": None}
+    result = {"run": number, "seed": seed, "cures": cures, "write_mode": write_mode, "specs": specs, "violation": None}
+    run = seeded(folder, cures, write_mode)
     try:
-        subprocess.run([SEED, run.config, run.data, "latency_p99=38", "queue_depth=140", "throughput=1000", "batch_size=31",
-                        "gpu_util=0.65", "error_ratio=0.001"], check=True)
         run.all(specs)
     except (AssertionError, OSError, subprocess.SubprocessError) as e:
         result["violation"] = "%s: %s" % (type(e).__name__, e)
@@ -208,18 +220,16 @@ def one(job):
     finally:
         run.close()
         shutil.rmtree(folder, ignore_errors=True)
-    result.update(kills=run.kills, killed_at=run.killed_at, calls=run.shim_names if hasattr(run, "shim_names") else [],
-                  last=[json.loads(b)["kind"] for b in run.known][-1:] if run.known else [])
+    kinds = [json.loads(b) for b in run.known]
+    result.update(kills=run.kills, killed_at=run.killed_at, end=next((r["kind"] for r in reversed(kinds) if "incident" in r), ""))
     return result
 
 
 def count_calls(cures):
-    """The names of the calls of an untouched story, in order."""
+    """The names of the calls of an untouched story, in order, without those on metrics.db."""
     folder = tempfile.mkdtemp(prefix="trimtab-crash-")
-    run = Run(folder, cures)
+    run = seeded(folder, cures, "good")
     try:
-        subprocess.run([SEED, run.config, run.data, "latency_p99=38", "queue_depth=140", "throughput=1000", "batch_size=31",
-                        "gpu_util=0.65", "error_ratio=0.001"], check=True)
         run.all([])
         return run.shim.names()
     finally:
@@ -228,32 +238,29 @@ def count_calls(cures):
 
 
 def sweep(wanted):
+    """Each call of both stories, the one that ends with an undo and the one that is kept; fewer: evenly spread."""
+    calls = {"undone": len(count_calls(False)), "kept": len(count_calls(True))}
+    total = calls["undone"] + calls["kept"]
+    picked = sorted({int(i * total / min(wanted, total)) for i in range(min(wanted, total))})
     jobs = []
-    calls = {cures: count_calls(cures) for cures in (False, True)}
-    total = sum(len(c) for c in calls.values())
-    step = max(1.0, total / wanted)
-    at = 0.0
-    while at < total:
-        n = int(at)
-        cures = n >= len(calls[False])
-        jobs.append((cures, [("call", n - (len(calls[False]) if cures else 0) + 1, False)]))
-        at += step
-    return jobs, {str(c): len(v) for c, v in calls.items()}
+    for n in picked:
+        cures = n >= calls["undone"]
+        jobs.append((cures, "good", [("call", n - (calls["undone"] if cures else 0) + 1, False, True)]))
+    return jobs, calls
 
 
 def at_random(wanted, rng):
+    """Several kills a story, at instants and at calls, in the first life and while what was open is being resolved."""
     jobs, planned = [], 0
     while planned < wanted:
         specs = []
         for _ in range(rng.randint(1, 5)):
-            kind = rng.random()
-            if kind < 0.5:
-                specs.append(("time", rng.uniform(0.0, 5.0) if not specs else rng.uniform(0.0, 2.5)))
-            elif not specs:
-                specs.append(("call", int(rng.expovariate(1 / 150.0)) + 1, False))
+            if rng.random() < 0.5:
+                specs.append(("time", rng.uniform(0.0, 2.5 if specs else 5.0)))
             else:
-                specs.append(("call", int(rng.expovariate(1 / 40.0)) + 1, True))
-        jobs.append((rng.random() < 0.5, specs))
+                specs.append(("call", int(rng.expovariate(1 / (40.0 if specs else 150.0))) + 1, bool(specs), rng.random() < 0.7))
+        mode = rng.choice(["good"] * 6 + ["error-but-applied", "ok-but-not", "third", "refuse"])
+        jobs.append((rng.random() < 0.5, mode, specs))
         planned += len(specs)
     return jobs
 
@@ -263,23 +270,26 @@ def main():
     p.add_argument("--kills", type=int, default=100)
     p.add_argument("--jobs", type=int, default=max(4, 3 * (os.cpu_count() or 2)))
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--sweep", action="store_true")
+    p.add_argument("--sweep", type=int, default=0, metavar="N", help="first N kills at the calls of a story, evenly spread")
     a = p.parse_args()
-    began, calls = time.monotonic(), {}
-    rng = random.Random(a.seed)
-    jobs, calls = sweep(a.kills) if a.sweep else (at_random(a.kills, rng), {})
+    began, calls, jobs = time.monotonic(), {}, []
+    if a.sweep:
+        jobs, calls = sweep(a.sweep)
+    jobs += at_random(a.kills - len(jobs), random.Random(a.seed))
+    ends = {}
     kills, bad, runs, names = 0, [], 0, {}
     with concurrent.futures.ProcessPoolExecutor(a.jobs) as pool:
-        for r in pool.map(one, [(i, a.seed, cures, specs) for i, (cures, specs) in enumerate(jobs)]):
+        for r in pool.map(one, [(i, a.seed) + job for i, job in enumerate(jobs)]):
             runs += 1
             kills += r["kills"]
+            ends[r["end"]] = ends.get(r["end"], 0) + 1
             for name in r["killed_at"]:
                 names[name] = names.get(name, 0) + 1
             if r["violation"]:
                 bad.append(r["violation"])
                 print(json.dumps(r, indent=1), file=sys.stderr, flush=True)
-    print(json.dumps({"kills": kills, "runs": runs, "violations": len(bad), "first": bad[:1], "seed": a.seed, "sweep": a.sweep,
-                      "calls_counted": calls, "killed_at": names, "seconds": round(time.monotonic() - began, 1)}))
+    print(json.dumps({"kills": kills, "runs": runs, "violations": len(bad), "first": bad[:1], "seed": a.seed, "calls_counted": calls, "ends": ends,
+                      "killed_at": names, "seconds": round(time.monotonic() - began, 1)}))
     return 1 if bad or runs == 0 else 0
 
 
