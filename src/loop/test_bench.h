@@ -37,7 +37,7 @@ struct bench {
     struct bench_target target;
     const struct record *log[BENCH_LOG_MAX];
     unsigned log_n, log_seen;
-    bool append_fails, append_silent;
+    bool append_fails, append_silent, fold_waits;   /* fold_waits: the shell is asked to fold and takes its time */
     struct buf notices, replies;
     void (*on_tick)(struct bench *b);        /* plant: set signals from knobs, before each round */
     uint64_t events;
@@ -231,7 +231,7 @@ static inline void bench_effects(struct bench *b, const struct update *u)
     for (uint32_t i = 0; i < n; i++) {
         if (f[i].kind == EFFECT_APPEND) bench_append(b, &f[i]);
         else if (f[i].kind == EFFECT_READ) bench_read(b, f[i].u.read.knob);
-        else if (f[i].kind == EFFECT_FOLD) bench_fold(b);
+        else if (f[i].kind == EFFECT_FOLD && !b->fold_waits) bench_fold(b);
         else if (f[i].kind == EFFECT_WRITE) {
             bench_write(b, f[i].u.write.knob, f[i].u.write.value->bytes, f[i].u.write.value->len, f[i].u.write.action);
         }
