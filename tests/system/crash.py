@@ -288,8 +288,9 @@ def main():
             if r["violation"]:
                 bad.append(r["violation"])
                 print(json.dumps(r, indent=1), file=sys.stderr, flush=True)
-    print(json.dumps({"kills": kills, "runs": runs, "violations": len(bad), "first": bad[:1], "seed": a.seed, "calls_counted": calls, "ends": ends,
-                      "killed_at": names, "seconds": round(time.monotonic() - began, 1)}))
+    print(json.dumps({"kills": kills, "runs": runs, "violations": len(bad), "first": bad[:1], "seed": a.seed,
+                      "calls_counted": calls, "ends": ends, "killed_at": names,
+                      "seconds": round(time.monotonic() - began, 1)}))
     return 1 if bad or runs == 0 else 0
 
 
