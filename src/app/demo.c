@@ -42,7 +42,8 @@ static void say_end(const struct demo *d, bool acts)
              good ? "verified" : "NOT verified: ", good ? "" : d->audit.why);
     demo_say(d, "%s in %d s.\n", acts && good ? "All four acts came out as told" : "Something did NOT come out as told",
              (int)seconds);
-    demo_say(d, "Everything is in %s: demo.yaml, data/audit.db (trimtab audit verify), daemon.log, target.log\n", d->folder);
+    demo_say(d, "Everything is in %s: demo.yaml, data/audit.db, daemon.log, target.log\n", d->folder);
+    demo_say(d, "Check the log yourself: trimtab audit verify %s\n", d->audit.path);
 }
 
 static bool options(struct demo *d, const struct args *a)
@@ -70,13 +71,17 @@ int command_demo(const struct args *a)
     if (!options(&d, a)) return EXIT_USAGE;
     demo_say(&d, "A simulated text-embedding service behind real HTTP, and the real daemon.\n");
     demo_say(&d, "Their clock runs %d times fast.\n", (int)d.speed);
+    if (!demo_folder(&d)) {
+        if (d.json) demo_print_json(&d);
+        return EXIT_FAIL;
+    }
     bool ok = demo_start(&d);
     if (ok) {
         demo_say(&d, "target http://%s   daemon http://%s   folder %s\n", d.target, d.daemon, d.folder);
         ok = demo_import(&d) && demo_play(&d);
     }
     demo_stop(&d);
-    bool verified = d.folder[0] && verify_audit(&d);
+    bool verified = verify_audit(&d);
     say_end(&d, ok);
     if (d.json) demo_print_json(&d);
     return ok && verified ? EXIT_GOOD : EXIT_FAIL;

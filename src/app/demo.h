@@ -33,6 +33,7 @@ struct demo {
 };
 
 /* demo_process.c */
+bool demo_folder(struct demo *d);          /* a new one, or the one asked for; must not exist */
 bool demo_start(struct demo *d);                     /* folder, target, configuration, daemon; says what it does */
 void demo_stop(struct demo *d);                      /* ends both; keeps the folder */
 bool demo_import(struct demo *d);                    /* a healthy past, so that the loop starts warm */

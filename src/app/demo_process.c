@@ -107,17 +107,16 @@ static bool start_daemon(struct demo *d)
            wait_line(d, "data/token", d->token, sizeof d->token);
 }
 
-bool demo_start(struct demo *d)
+bool demo_folder(struct demo *d)
 {
+    d->started_us = clock_monotonic_us();
     if (!d->folder[0]) snprintf(d->folder, sizeof d->folder, "/tmp/trimtab-demo-XXXXXX");
     bool made = strstr(d->folder, "XXXXXX") ? mkdtemp(d->folder) != NULL : mkdir(d->folder, 0700) == 0;
-    if (!made) {
-        fprintf(stderr, "trimtab demo: cannot make the folder %s: %s\n", d->folder, strerror(errno));
-        return false;
-    }
-    d->started_us = clock_monotonic_us();
-    return start_target(d) && start_daemon(d);
+    if (!made) fprintf(stderr, "trimtab demo: cannot make the folder %s: %s\n", d->folder, strerror(errno));
+    return made;
 }
+
+bool demo_start(struct demo *d) { return start_target(d) && start_daemon(d); }
 
 static bool runs(pid_t pid) { return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0; }
 
