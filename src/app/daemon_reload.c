@@ -30,6 +30,17 @@ static bool read_file(const char *path, struct buf *out, char *error, size_t cap
     return n == 0 && out->len <= CONFIG_BYTES_MAX;
 }
 
+/* Warnings may stand before it. */
+static void first_error(const struct config_diagnostics *diags, char *error, size_t cap)
+{
+    for (size_t i = 0; i < diags->n; i++) {
+        const struct config_diagnostic *d = &diags->items[i];
+        if (d->severity != CONFIG_ERROR) continue;
+        snprintf(error, cap, "%s:%u:%u: %s", d->source->path, d->pos.line, d->pos.col, d->text);
+        return;
+    }
+}
+
 struct policy *daemon_policy_read(const char *path, char **ret_text, size_t *ret_len, char *error, size_t cap)
 {
     struct buf text = BUF_INIT, said = BUF_INIT;
@@ -41,8 +52,7 @@ struct policy *daemon_policy_read(const char *path, char **ret_text, size_t *ret
         p = config_load(buf_text(&text), text.len, path, &o, &diags);
         config_diagnostics_sort(&diags);
         config_print_diagnostics(&said, &diags, false);
-        if (!p && diags.n > 0)
-            snprintf(error, cap, "%s:%u:%u: %s", path, diags.items[0].pos.line, diags.items[0].pos.col, diags.items[0].text);
+        if (!p) first_error(&diags, error, cap);
         if (said.len > 0 && write(STDERR_FILENO, buf_text(&said), said.len) < 0) { /* stderr is gone; the log line follows */
         }
     }
