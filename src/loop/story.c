@@ -210,7 +210,7 @@ static void finding_note(struct tell *t)
     struct buf b = BUF_INIT;
     uint32_t n = detect_findings(t->s->detect, f, 3);
     for (uint32_t i = 0; i < n; i++) {
-        if (i) buf_puts(&b, " ");
+        if (i) buf_puts(&b, "; ");
         detect_say(&b, t->s->def, &f[i]);
     }
     text_field(t, RF_NOTE, &b);

@@ -98,6 +98,11 @@ const char *record_kind_meaning(enum record_kind k)
     return kinds[k].meaning;
 }
 
+bool record_kind_is_undo(enum record_kind k)
+{
+    return k == RECORD_UNDO || k == RECORD_UNDO_RETRY || k == RECORD_UNDONE || k == RECORD_UNDO_FAILED;
+}
+
 bool record_kind_parse(const char *name, enum record_kind *ret)
 {
     for (unsigned i = 0; i < RECORD_KIND_COUNT; i++) {

@@ -53,6 +53,8 @@ struct record *record_copy(struct arena *a, const struct record *r);
 
 const char *record_kind_name(enum record_kind k);          /* "UNDO-RETRY" */
 const char *record_kind_meaning(enum record_kind k);
+/* Is it about taking a change back? `from` and `to` stay those of the change: it goes from `to` to `from`. */
+bool record_kind_is_undo(enum record_kind k);
 bool record_kind_parse(const char *name, enum record_kind *ret);
 const char *record_field_key(enum record_field f);
 enum record_type record_field_type(enum record_field f);

@@ -161,12 +161,13 @@ void run_story_row(struct run *r, const struct world_row *row)
         }
     } else {
         const struct record *rec = row->record;
+        bool back = record_kind_is_undo(rec->kind);
         buf_printf(r->out, "* %s", record_kind_name(rec->kind));
         if (record_has(rec, RF_KNOB)) {
-            buf_printf(r->out, " %s %s -> %s", record_get_text(rec, RF_KNOB), record_get_text(rec, RF_FROM),
-                       record_get_text(rec, RF_TO));
+            buf_printf(r->out, " %s %s -> %s", record_get_text(rec, RF_KNOB), record_get_text(rec, back ? RF_TO : RF_FROM),
+                       record_get_text(rec, back ? RF_FROM : RF_TO));
         }
-        if (record_has(rec, RF_VERDICT)) buf_printf(r->out, " %s", record_get_text(rec, RF_VERDICT));
+        if (record_has(rec, RF_VERDICT) && !record_has(rec, RF_NOTE)) buf_printf(r->out, " %s", record_get_text(rec, RF_VERDICT));
         if (record_has(rec, RF_REASON)) buf_printf(r->out, " (%s)", record_get_text(rec, RF_REASON));
         if (record_has(rec, RF_NOTE)) buf_printf(r->out, ": %s", record_get_text(rec, RF_NOTE));
     }
