@@ -6,6 +6,7 @@
 #include "app/output.h"
 #include "app/table.h"
 #include "base/text.h"
+#include "base/time.h"
 
 /* The first sentence: the answer itself. */
 static void say_why(const json_t *d)
@@ -19,7 +20,8 @@ static void say_why(const json_t *d)
     }
     printf("%s: ", text_of(d, "service"));
     if (is_true(d, "halted")) {
-        printf("nothing is changed, because %s halted it: %s.\n", text_of(d, "halted_by"), text_of(d, "halted_why"));
+        const char *why = text_of(d, "halted_why");
+        printf("nothing is changed, because %s halted it%s%s.\n", text_of(d, "halted_by"), why[0] ? ": " : "", why);
     } else if (text_eq(kind, "tune")) {
         printf("%s is being changed: %s.\n", what[0] ? what : "a knob", sentence);
     } else if (text_eq(kind, "ask")) {
@@ -45,14 +47,26 @@ static void say_state(const json_t *d)
         buf_free(&b);
     }
     if (advice[0]) printf("Advice: %s.\n", advice);
-    if (next[0]) printf("Next: %s.\n", next);
+    if (is_true(d, "halted")) printf("Next: find out why; then lift it with: trimtab resume %s.\n", text_of(d, "service"));
+    else if (next[0]) printf("Next: %s.\n", next);
+}
+
+/* What has to run down to nothing is a time left. */
+static bool time_left(struct buf *b, const json_t *value, const json_t *limit, const char *unit)
+{
+    bool left = json_is_number(value) && json_is_number(limit) && text_eq(unit, "s") && json_number_value(limit) <= 0;
+    if (!left || !(json_number_value(value) > 0 && json_number_value(value) < 1e9)) return false;
+    span_print(b, (struct span){(int64_t)json_number_value(value) * US_PER_S});
+    buf_puts(b, " left");
+    return true;
 }
 
 static void gate_value(struct buf *b, const json_t *g)
 {
     const json_t *value = json_object_get(g, "value"), *limit = json_object_get(g, "limit");
-    if (json_is_number(value)) number_text(b, value, text_of(g, "unit"));
-    if (json_is_number(limit)) {
+    bool left = time_left(b, value, limit, text_of(g, "unit"));
+    if (json_is_number(value) && !left) number_text(b, value, text_of(g, "unit"));
+    if (json_is_number(limit) && !left) {
         buf_puts(b, " / ");
         number_text(b, limit, text_of(g, "unit"));
     }

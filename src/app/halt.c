@@ -70,8 +70,8 @@ int command_halt(const struct args *a)
     const char *service = all ? NULL : a->words[0];
     enum exit_code code = ask(a, &c, service, &answer);
     if (code == EXIT_GOOD && !output_value(o, answer.data)) {
-        printf("halted: no automatic write to %s until 'trimtab resume %s'\n", service ? service : "any service",
-               service ? service : "--all");
+        printf("halted: no automatic write to %s until 'trimtab resume %s'%s\n", service ? service : "any service",
+               service ? service : "--all", service ? "" : ", or 'trimtab resume SERVICE' for one");
     }
     bool understood = answer.reached && answer.http >= 400 && answer.http < 500 && answer.http != 401 && answer.http != 403;
     answer_free(&answer);

@@ -14,6 +14,13 @@ static void cell_number(struct table *t, const json_t *number, const char *unit)
     table_take(t, &b);
 }
 
+/* A limit is told to the last digit. */
+static void exact_text(struct buf *b, const json_t *number)
+{
+    if (json_is_number(number)) buf_double(b, json_number_value(number));
+    else buf_puts(b, "-");
+}
+
 /* ---- all services ---- */
 
 static void one_line(struct table *t, const json_t *s, bool wide)
@@ -130,9 +137,9 @@ static void show_knobs(const json_t *d)
         table_cell(&t, text);
         snprintf(tier, sizeof tier, "%d", (int)json_integer_value(json_object_get(k, "tier")));
         table_cell(&t, tier);
-        number_text(&range, json_object_get(k, "min"), "");
+        exact_text(&range, json_object_get(k, "min"));
         buf_puts(&range, "..");
-        number_text(&range, json_object_get(k, "max"), "");
+        exact_text(&range, json_object_get(k, "max"));
         table_take(&t, &range);
         table_cell(&t, text_of(k, "blocked"));
     }

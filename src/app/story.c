@@ -31,13 +31,16 @@ static const struct { const char *kind, *heading, *pattern; } sentences[] = {
     {"CLOSED", "Verdict", "The incident is over[: {note}]."},
     {"HANDOVER", "Decided", "Handed to a person[; causes: {causes}][; {gates}][; {note}]."},
     {"HELD", "Verdict", "Left as it is; a person must look[: {note}]."},
-    {"CANCEL", "Verdict", "{by} cancelled it[: {note}]."},
-    {"ROLLBACK", "Verdict", "{by} asked to take it back[: {note}]."},
-    {"HALT", "Verdict", "{by} halted automatic writes[: {note}]."},
-    {"UNDO", "Verdict", "Taking it back: {to} -> {from}."},
-    {"UNDO-RETRY", "Verdict", "Taking it back once more."},
-    {"UNDONE", "Verdict", "Taken back; read from the service: {read}."},
-    {"UNDO-FAILED", "Verdict", "The old value could not be restored[: {read}]; the service is halted."},
+    {"CANCEL", "By hand", "{by} cancelled it[: {note}]."},
+    {"ROLLBACK", "By hand", "{by} asked to take it back[: {note}]."},
+    {"HALT", "By hand", "{by} halted automatic writes[: {note}]."},
+    {"RESUME", "By hand", "{by} lifted the halt[: {note}]."},
+    {"RETRY", "By hand", "{by} handed the incident back to the loop[: {note}]."},
+    {"ACCEPTED", "By hand", "{by} said that this is normal now[: {note}]."},
+    {"UNDO", "Did", "Taking it back: {to} -> {from}."},
+    {"UNDO-RETRY", "Did", "Taking it back once more."},
+    {"UNDONE", "Did", "Taken back; read from the service: {read}."},
+    {"UNDO-FAILED", "Did", "The old value could not be restored[: {read}]; the service is halted."},
 };
 
 static const char *value_of(const json_t *record, const char *key)

@@ -7,7 +7,7 @@
 static void value_with_unit(struct buf *out, const struct signal_def *d, double v)
 {
     buf_sig3(out, v);
-    if (unit_name(d->unit)[0]) buf_printf(out, "%s%s", d->unit == UNIT_PERCENT ? "" : " ", unit_name(d->unit));
+    if (d->unit != UNIT_RATIO && unit_name(d->unit)[0]) buf_printf(out, "%s%s", d->unit == UNIT_PERCENT ? "" : " ", unit_name(d->unit));
 }
 
 static void one_value(struct buf *out, const struct service_loop *s, uint16_t signal)
@@ -123,7 +123,7 @@ void words_now(struct buf *out, const struct loop *l, const struct service_loop 
         change_text(out, s, c->request.knob, c->request.from, c->request.to);
         break;
     case STATE_OPEN: now_open(out, s); break;
-    case STATE_PERSON: buf_puts(out, "with a person: trimtab explain shows what was ruled out"); break;
+    case STATE_PERSON: buf_puts(out, "with a person: 'trimtab incidents' tells why, 'trimtab retry' hands it back"); break;
     case STATE_WATCHING:
         if (s->blind_told) buf_puts(out, "blind: the symptom is unknown");
         else buf_puts(out, s->decided && s->decision.reason != REASON_HEALTHY ? reason_sentence(s->decision.reason) : "normal");
