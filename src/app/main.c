@@ -1,5 +1,6 @@
 /* trimtab: one binary, one table of commands. */
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,9 @@ int main(int argc, char **argv)
 {
     struct args a;
     (void)setlocale(LC_CTYPE, "");
+    /* Tables that fill over weeks are zero pages until then, but only in blocks of their own. Left alone the allocator
+     * moves this bound up as soon as one large block is freed, and hands out memory that it has to clear. */
+    (void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
     if (!command_parse(argc, argv, &a) || !set_up_log(&a)) return EXIT_USAGE;
     if (args_has(&a, "help")) {
         a.words[0] = a.command->name;
