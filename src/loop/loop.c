@@ -147,9 +147,23 @@ static void step_release(struct loop *l, struct service_loop *s, const char *ver
     drive(l, s, &e, NULL);
 }
 
+/* The rounds of a fleet are spread over the tick, else the page that matters waits behind those of all the others. Who has
+ * something open is looked at at once. */
+static struct span turn_of(const struct loop *l, const struct service_loop *s)
+{
+    const struct control *c = &s->control;
+    bool open = c->incident_open || c->halted;
+    for (unsigned k = 0; k < s->def->knob_count; k++) {
+        const struct control_slot *a = &c->knobs[k].slot;
+        open = open || a->late_open || a->unacknowledged || !story_ended((enum story)a->story);
+    }
+    if (open) return (struct span){0};
+    return (struct span){s->policy->tick.us / l->service_count * service_index(l, s)};
+}
+
 static void step_folded(struct loop *l, struct service_loop *s)
 {
-    bool was_halted = s->control.halted && s->folded;
+    bool first = !s->folded, was_halted = s->control.halted && s->folded;
     struct control_event e = {.kind = CE_FOLDED, .now = l->now, .knob = NO_KNOB};
     s->folded = true;
     drive(l, s, &e, NULL);
@@ -157,7 +171,7 @@ static void step_folded(struct loop *l, struct service_loop *s)
         struct control_event halt = {.kind = CE_HALT, .now = l->now, .knob = NO_KNOB};
         drive(l, s, &halt, NULL);
     }
-    s->next_round = s->next_tick = l->now;
+    s->next_round = s->next_tick = first ? instant_add(l->now, turn_of(l, s)) : l->now;
 }
 
 static void step_answer(struct loop *l, struct service_loop *s, const struct event *e)
