@@ -205,7 +205,7 @@ void loop_modules(const struct loop *l, struct module_view ret[MODULE_COUNT])
     }
 }
 
-void loop_counters(const struct loop *l, struct loop_counters *ret) 
+void loop_counters(const struct loop *l, struct loop_counters *ret)
 {
     *ret = l->counters;
     fleet_count(l, ret);
