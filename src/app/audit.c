@@ -95,7 +95,7 @@ static int show(const struct args *a, struct client *c, enum output o)
         return EXIT_USAGE;
     }
     if (!action_path(&path, "/api/v1/actions/", action)) return EXIT_USAGE;
-    int code = file ? EXIT_FAIL : (int)client_try(c, buf_text(&path), &answer);
+    int code = file ? EXIT_FAIL : client_try(c, buf_text(&path), &answer);
     if (code == EXIT_GOOD) {
         json_t *records = json_object_get(answer.data, "records");
         add_incident(c, action, records);
@@ -148,7 +148,7 @@ static int verify(const struct args *a, struct client *c, enum output o)
         json_decref(r);
         return code;
     }
-    int code = (int)client_get(c, "/api/v1/audit/verify", &answer);
+    int code = client_get(c, "/api/v1/audit/verify", &answer);
     if (code == EXIT_GOOD) code = tell_report(answer.data, o);
     answer_free(&answer);
     return code;
@@ -174,7 +174,7 @@ static int proof(const struct args *a, struct client *c)
         return EXIT_USAGE;
     }
     if (!action_path(&path, "/api/v1/audit/proof/", a->words[1])) return EXIT_USAGE;
-    int code = (int)client_file(c, buf_text(&path), &answer);
+    int code = client_file(c, buf_text(&path), &answer);
     if (code == EXIT_GOOD) fwrite(buf_text(&answer.text), 1, answer.text.len, stdout);
     answer_free(&answer);
     buf_free(&path);

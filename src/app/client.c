@@ -114,7 +114,7 @@ static CURLcode perform(const struct exchange *x, const char *token, struct answ
     return code;
 }
 
-static enum exit_code unreachable(const struct exchange *x, const char *why)
+static int unreachable(const struct exchange *x, const char *why)
 {
     if (!x->quiet) {
         fprintf(stderr, "trimtab %s: no daemon answers at %s (%s). Start one with 'trimtab serve', or say where it is with"
@@ -123,7 +123,7 @@ static enum exit_code unreachable(const struct exchange *x, const char *why)
     return EXIT_FAIL;
 }
 
-static enum exit_code refused(const struct exchange *x, const struct answer *a)
+static int refused(const struct exchange *x, const struct answer *a)
 {
     const char *text = json_string_value(json_object_get(a->root, "error"));
     const char *reason = json_string_value(json_object_get(a->root, "reason"));
@@ -136,7 +136,7 @@ static enum exit_code refused(const struct exchange *x, const struct answer *a)
     return EXIT_FAIL;
 }
 
-static enum exit_code token_missing(const struct exchange *x, const struct err *e)
+static int token_missing(const struct exchange *x, const struct err *e)
 {
     fprintf(stderr, "trimtab %s: changes need the daemon's token: %s. Run this as the daemon's user, or say --token-file FILE.\n",
             x->c->command, e->text);
@@ -161,7 +161,7 @@ static void make_plain(json_t *v)
     }
 }
 
-static enum exit_code exchange(const struct exchange *x, bool json, struct answer *ret)
+static int exchange(const struct exchange *x, bool json, struct answer *ret)
 {
     char token[512] = "", why[CURL_ERROR_SIZE] = "";
     json_error_t fault;
@@ -179,22 +179,22 @@ static enum exit_code exchange(const struct exchange *x, bool json, struct answe
     return refused(x, ret);
 }
 
-enum exit_code client_get(const struct client *c, const char *path, struct answer *ret)
+int client_get(const struct client *c, const char *path, struct answer *ret)
 {
     return exchange(&(struct exchange){.c = c, .path = path}, true, ret);
 }
 
-enum exit_code client_try(const struct client *c, const char *path, struct answer *ret)
+int client_try(const struct client *c, const char *path, struct answer *ret)
 {
     return exchange(&(struct exchange){.c = c, .path = path, .quiet = true}, true, ret);
 }
 
-enum exit_code client_file(const struct client *c, const char *path, struct answer *ret)
+int client_file(const struct client *c, const char *path, struct answer *ret)
 {
     return exchange(&(struct exchange){.c = c, .path = path}, false, ret);
 }
 
-enum exit_code client_post(const struct client *c, const char *path, const char *type, const char *body, size_t len,
+int client_post(const struct client *c, const char *path, const char *type, const char *body, size_t len,
                            struct answer *ret)
 {
     return exchange(&(struct exchange){.c = c, .path = path, .type = type, .body = body, .len = len, .post = true}, true, ret);

@@ -24,14 +24,14 @@ struct answer {
 
 bool client_open(struct client *c, const struct args *a);
 /* GOOD: `data` is there. Else nothing is in it but reached and http, and stderr has said what is wrong. */
-enum exit_code client_get(const struct client *c, const char *path, struct answer *ret);
+int client_get(const struct client *c, const char *path, struct answer *ret);
 /* body NULL: none. type: of the body. */
-enum exit_code client_post(const struct client *c, const char *path, const char *type, const char *body, size_t len,
+int client_post(const struct client *c, const char *path, const char *type, const char *body, size_t len,
                            struct answer *ret);
 /* Like client_get, for files: any body will do. */
-enum exit_code client_file(const struct client *c, const char *path, struct answer *ret);
+int client_file(const struct client *c, const char *path, struct answer *ret);
 /* Nothing on stderr when the daemon cannot be reached: the caller has another way. */
-enum exit_code client_try(const struct client *c, const char *path, struct answer *ret);
+int client_try(const struct client *c, const char *path, struct answer *ret);
 void answer_free(struct answer *a);
 /* Appends a segment of an address, percent-encoded. */
 void client_segment(struct buf *path, const char *segment);

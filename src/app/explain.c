@@ -151,7 +151,7 @@ int command_explain(const struct args *a)
     buf_puts(&path, "/api/v1/services/");
     client_segment(&path, a->words[0]);
     buf_puts(&path, "/explain");
-    enum exit_code code = client_get(&c, buf_text(&path), &answer);
+    int code = client_get(&c, buf_text(&path), &answer);
     if (code == EXIT_GOOD && !output_value(o, answer.data)) {
         say_why(answer.data);
         say_state(answer.data);

@@ -35,7 +35,7 @@ static int by_file(const struct args *a, const struct client *c, const char *ser
 }
 
 /* `undo`: take the unverified action back first. */
-static enum exit_code ask(const struct args *a, const struct client *c, const char *service, struct answer *answer)
+static int ask(const struct args *a, const struct client *c, const char *service, struct answer *answer)
 {
     struct buf path = BUF_INIT;
     if (service) {
@@ -46,7 +46,7 @@ static enum exit_code ask(const struct args *a, const struct client *c, const ch
         buf_puts(&path, "/api/v1/halt");
     }
     char *body = verb_body(a, NULL, NULL);
-    enum exit_code code = client_post(c, buf_text(&path), NULL, body, body ? strlen(body) : 0, answer);
+    int code = client_post(c, buf_text(&path), NULL, body, body ? strlen(body) : 0, answer);
     free(body);
     buf_free(&path);
     return code;
@@ -68,12 +68,12 @@ int command_halt(const struct args *a)
         return EXIT_USAGE;
     }
     const char *service = all ? NULL : a->words[0];
-    enum exit_code code = ask(a, &c, service, &answer);
+    int code = ask(a, &c, service, &answer);
     if (code == EXIT_GOOD && !output_value(o, answer.data)) {
         printf("halted: no automatic write to %s until 'trimtab resume %s'%s\n", service ? service : "any service",
                service ? service : "--all", service ? "" : ", or 'trimtab resume SERVICE' for one");
     }
     bool understood = answer.reached && answer.http >= 400 && answer.http < 500 && answer.http != 401 && answer.http != 403;
     answer_free(&answer);
-    return code == EXIT_GOOD || understood ? (int)code : by_file(a, &c, service);
+    return code == EXIT_GOOD || understood ? code : by_file(a, &c, service);
 }

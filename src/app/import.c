@@ -31,10 +31,10 @@ static bool next_piece(struct file *f, struct buf *piece)
     return true;
 }
 
-static enum exit_code send_all(const struct args *a, const struct client *c, struct file *f, enum output o)
+static int send_all(const struct args *a, const struct client *c, struct file *f, enum output o)
 {
     struct buf piece = BUF_INIT;
-    enum exit_code code = EXIT_GOOD;
+    int code = EXIT_GOOD;
     while (code == EXIT_GOOD && next_piece(f, &piece)) {
         struct answer answer;
         struct buf path = BUF_INIT;
@@ -75,7 +75,7 @@ int command_import(const struct args *a)
         f.head = buf_text(&head);
         f.head_len = head.len;
     }
-    enum exit_code code = EXIT_FAIL;
+    int code = EXIT_FAIL;
     if (f.p < f.end) code = send_all(a, &c, &f, o);
     else fprintf(stderr, "trimtab import: %s has a line of names and no row\n", a->words[1]);
     buf_free(&head);

@@ -91,7 +91,7 @@ int command_incidents(const struct args *a)
         buf_free(&path);
         return EXIT_USAGE;
     }
-    enum exit_code code = client_get(&c, buf_text(&path), &answer);
+    int code = client_get(&c, buf_text(&path), &answer);
     if (code == EXIT_GOOD && !output_value(o, answer.data)) {
         if (a->word_n) show_one(a->words[0], answer.data);
         else show_list(answer.data, o == OUTPUT_WIDE);

@@ -198,7 +198,7 @@ int command_status(const struct args *a)
     if (!args_want(a, 0, 1) || !output_of(a, &o) || !client_open(&c, a)) return EXIT_USAGE;
     buf_puts(&path, a->word_n ? "/api/v1/services/" : "/api/v1/status");
     if (a->word_n) client_segment(&path, a->words[0]);
-    enum exit_code code = client_get(&c, buf_text(&path), &answer);
+    int code = client_get(&c, buf_text(&path), &answer);
     if (code == EXIT_GOOD && !output_value(o, answer.data)) (a->word_n ? show_one : show_all)(answer.data, o == OUTPUT_WIDE);
     answer_free(&answer);
     buf_free(&path);

@@ -77,7 +77,7 @@ int verb_run(const struct args *a, const char *verb, enum verb_second second, co
         buf_printf(&path, "/%s", verb);
     }
     char *body = verb_body(a, second == VERB_ACTION ? "action" : "request", extra);
-    enum exit_code code = client_post(&c, buf_text(&path), NULL, body, body ? strlen(body) : 0, &answer);
+    int code = client_post(&c, buf_text(&path), NULL, body, body ? strlen(body) : 0, &answer);
     if (code == EXIT_GOOD) say(a, o, service, &answer);
     free(body);
     buf_free(&path);
