@@ -35,10 +35,11 @@ void symptoms_eval(struct loop *l, struct service_loop *s)
 
 static bool opens(const struct symptom_state *st) { return ones(st->history) >= OPEN_NEEDS && st->now == TRI_TRUE; }
 
-/* Nearer to an incident first: opens, then true, unknown, false; then the more severe; then the order of the file. */
+/* Nearer to an incident first: opens, then true, false, unknown; then the more severe; then the order of the file. Unknown is
+ * last because a service is blind only when none of its symptoms is known: a drift that needs weeks to warm blinds nobody. */
 static int nearness(const struct symptom_state *st)
 {
-    static const int order[] = {[TRI_FALSE] = 3, [TRI_TRUE] = 1, [TRI_UNKNOWN] = 2};
+    static const int order[] = {[TRI_FALSE] = 2, [TRI_TRUE] = 1, [TRI_UNKNOWN] = 3};
     return opens(st) ? 0 : order[st->now];
 }
 

@@ -78,6 +78,17 @@ static void step_naive(struct run *run, struct world *w)
     run->naive_acts++;
 }
 
+static void run_ticks(struct run *run, struct world *w)
+{
+    run_part_begins(run);
+    world_watch(w, on_row, run);
+    for (struct instant t = {0}; t.us <= run->part->duration.us; t = instant_add(t, run->policy->tick)) {
+        world_run(w, t);
+        if (run->part->kind == WORLD_SCRIPT) step_naive(run, w);
+    }
+    run_part_ends(run, w);
+}
+
 static enum status run_part(struct run *run, const struct scenario_part *part, struct err *e)
 {
     struct policy *policy = load_policy(part, run->o, run->d);
@@ -94,17 +105,25 @@ static enum status run_part(struct run *run, const struct scenario_part *part, s
         run->naive_ticks = run->naive_acts = 0;
         run->naive_first = INSTANT_NONE;
         naive_init(&run->naive);
-        run_part_begins(run);
-        world_watch(w, on_row, run);
-        for (struct instant t = {0}; t.us <= part->duration.us; t = instant_add(t, policy->tick)) {
-            world_run(w, t);
-            if (part->kind == WORLD_SCRIPT) step_naive(run, w);
-        }
-        run_part_ends(run, w);
+        if (run->result) run_expect(run, w);
+        else run_ticks(run, w);
     }
     world_free(w);
     config_free(policy);
     return st;
+}
+
+enum status run_expectations(const struct scenario *s, const struct run_options *o, const char *path, struct buf *out,
+                             struct run_result *ret, struct config_diagnostics *d, struct err *e)
+{
+    struct run run = {.scenario = s, .o = o, .out = out, .d = d, .seed = o->has_seed ? o->seed : s->seed, .result = ret,
+                      .path = path};
+    *ret = (struct run_result){0, 0};
+    for (uint16_t i = 0; i < s->part_count; i++) {
+        enum status st = run_part(&run, &s->parts[i], e);
+        if (st != STATUS_OK) return st;
+    }
+    return STATUS_OK;
 }
 
 enum status run_scenario(const struct scenario *s, const struct run_options *o, struct buf *out, struct config_diagnostics *d,

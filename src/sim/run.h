@@ -17,4 +17,9 @@ struct run_options {
 enum status run_scenario(const struct scenario *s, const struct run_options *o, struct buf *out, struct config_diagnostics *d,
                          struct err *e);
 
+/* Expectations (`expect:`) that held and that did not, of a run with `test`. */
+struct run_result { uint32_t passed, failed; };
+enum status run_expectations(const struct scenario *s, const struct run_options *o, const char *path, struct buf *out,
+                             struct run_result *ret, struct config_diagnostics *d, struct err *e);
+
 #endif

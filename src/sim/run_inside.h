@@ -19,7 +19,13 @@ struct run {
     struct naive naive;
     uint64_t naive_ticks, naive_acts;
     struct instant naive_first;
+    struct run_result *result;       /* expectations are looked at, and nothing else is told; NULL: a plain run */
+    const char *path;                /* of the scenario file, for what was not as expected */
 };
+
+/* run_expect.c */
+void run_expect(struct run *r, struct world *w);
+
 
 /* run_tell.c */
 void run_begins(struct run *r);

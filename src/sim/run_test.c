@@ -144,6 +144,44 @@ static void test_creep(void **state)
     free(json);
 }
 
+static struct run_result expectations(const char *bytes, size_t len, struct buf *out)
+{
+    struct arena a = ARENA_INIT;
+    struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
+    struct err e = {0};
+    struct run_options o = {0};
+    struct run_result r = {0, 0};
+    const struct scenario *s = scenario_parse(&a, bytes, len, "policy.yaml", &d);
+    assert_non_null(s);
+    assert_int_equal(run_expectations(s, &o, "policy.yaml", out, &r, &d, &e), STATUS_OK);
+    config_diagnostics_free(&d);
+    arena_free(&a);
+    return r;
+}
+
+static void test_policy_tests_pass_and_can_fail(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT, out = BUF_INIT;
+    FILE *f = fopen(SOURCE_DIR "/examples/tests/reference.yaml", "r");
+    char piece[4096];
+    assert_non_null(f);
+    for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;) buf_add(&text, piece, n);
+    fclose(f);
+    struct run_result r = expectations(text.data, text.len, &out);
+    assert_string_equal(buf_text(&out), "");
+    assert_int_equal(r.passed, 6);
+    assert_int_equal(r.failed, 0);
+    char *to = strstr(text.data, "to: 64");
+    assert_non_null(to);
+    to[4] = '9';
+    r = expectations(text.data, text.len, &out);
+    assert_int_equal(r.failed, 1);
+    assert_non_null(strstr(buf_text(&out), "to: expected 94, got 64"));
+    buf_free(&text);
+    buf_free(&out);
+}
+
 static void test_one_seed_is_one_run(void **state)
 {
     (void)state;
@@ -171,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_wobble),
         cmocka_unit_test(test_release),
         cmocka_unit_test(test_creep),
+        cmocka_unit_test(test_policy_tests_pass_and_can_fail),
         cmocka_unit_test(test_one_seed_is_one_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,6 +173,29 @@ static void each(struct parse *p, struct scenario_part *part, const struct confi
     for (uint32_t i = 0; i < list->n; i++) read(p, part, list->items[i]);
 }
 
+static void read_expect(struct parse *p, struct scenario_part *part, const struct config_node *n)
+{
+    static const char *const keys[] = {"at", "state", "decision", "reason", "symptom", "cause", "knob", "to"};
+    const struct config_node *v;
+    known_keys(p, n, keys, ARRAY_LEN(keys));
+    if (part->expect_count == SCENARIO_EXPECT_MAX) {
+        wrong(p, n, NULL, "too many expectations in one part (64 at most)");
+        return;
+    }
+    struct scenario_expect *x = &part->expect[part->expect_count++];
+    *x = (struct scenario_expect){.to = NAN, .pos = config_source_pos(n->source, n->offset)};
+    const struct { const char *key; const char **to; } texts[] = {
+        {"state", &x->state}, {"decision", &x->decision}, {"reason", &x->reason},
+        {"symptom", &x->symptom}, {"cause", &x->cause}, {"knob", &x->knob},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        if ((v = config_tree_get(n, texts[i].key))) *texts[i].to = text_of(p, v);
+    }
+    if ((v = config_tree_get(n, "to"))) x->to = number_of(p, v);
+    if ((v = config_tree_get(n, "at"))) x->at = instant_of(p, v);
+    else wrong(p, n, "at: 24h1m", "an expectation needs a time");
+}
+
 static void read_plant(struct parse *p, struct scenario_part *part, const struct config_node *map)
 {
     if (!map || map->kind != CONFIG_MAP) return;
@@ -212,7 +235,7 @@ static void read_world(struct parse *p, struct scenario_part *part, const struct
 
 static const char *const part_keys[] = {
     "scenario", "about", "seed", "parts", "name", "world", "policy", "mode", "start", "history", "duration", "plant", "faults",
-    "series", "knobs", "commands", "releases", "by_hand",
+    "series", "expect", "knobs", "commands", "releases", "by_hand",
 };
 
 static void read_part(struct parse *p, struct scenario_part *part, const struct config_node *n)
@@ -234,6 +257,7 @@ static void read_part(struct parse *p, struct scenario_part *part, const struct 
     read_plant(p, part, config_tree_get(n, "plant"));
     read_series(p, part, config_tree_get(n, "series"));
     read_knobs(p, part, config_tree_get(n, "knobs"));
+    each(p, part, config_tree_get(n, "expect"), read_expect);
     each(p, part, config_tree_get(n, "faults"), read_fault);
     each(p, part, config_tree_get(n, "commands"), read_command);
     each(p, part, config_tree_get(n, "releases"), read_release);

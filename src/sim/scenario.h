@@ -23,6 +23,16 @@ struct scenario_step {
 struct scenario_series { const char *signal, *text; };
 struct scenario_knob { const char *name; double value; };
 
+/* What a tick must have come to at a time; what is NULL or NaN is not asked. For `trimtab test`. */
+struct scenario_expect {
+    struct instant at;
+    const char *state, *decision, *reason, *symptom, *cause, *knob;
+    double to;
+    struct text_pos pos;
+};
+
+#define SCENARIO_EXPECT_MAX 64
+
 struct scenario_part {
     const char *name;
     enum world_kind kind;
@@ -35,6 +45,7 @@ struct scenario_part {
     struct scenario_step steps[SCENARIO_STEPS_MAX]; uint16_t step_count;
     struct scenario_series series[POLICY_SIGNALS_MAX]; uint16_t series_count;
     struct scenario_knob knobs[POLICY_KNOBS_MAX]; uint16_t knob_count;
+    struct scenario_expect expect[SCENARIO_EXPECT_MAX]; uint16_t expect_count;
 };
 
 struct scenario {
