@@ -1,6 +1,8 @@
 #include "adapt/log.h"
 
+#include <poll.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -8,6 +10,9 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "base/time.h"
+
+#define VALUE_MAX 2000               /* so that a line fits a pipe's buffer */
+#define PATIENCE_MS 50
 
 static enum log_level least_level = LEVEL_INFO;
 static bool as_json;
@@ -45,17 +50,39 @@ static bool plain(const char *s)
 /* Foreign text cannot break out of its field or begin a new line: what is not plain is quoted and escaped. */
 static void pair(struct buf *b, const char *key, const char *value)
 {
+    size_t len = strlen(value);
+    if (len > VALUE_MAX) len = VALUE_MAX;
     if (b->len > 1) buf_putc(b, as_json ? ',' : ' ');
     if (as_json) {
         buf_json_string(b, key, strlen(key));
         buf_putc(b, ':');
-        buf_json_string(b, value, strlen(value));
+        buf_json_string(b, value, len);
         return;
     }
     buf_puts(b, key);
     buf_putc(b, '=');
-    if (plain(value)) buf_puts(b, value);
-    else buf_json_string(b, value, strlen(value));
+    if (plain(value)) buf_add(b, value, len);
+    else buf_json_string(b, value, len);
+}
+
+/* A reader of stderr that has stopped reading must not stop the daemon: then lines are lost, and that is said later. */
+static void put(const char *bytes, size_t len)
+{
+    static unsigned lost;
+    struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+    char note[80];
+    if (poll(&p, 1, PATIENCE_MS) == 0) {
+        lost++;
+        return;
+    }
+    if (lost > 0) {
+        int n = snprintf(note, sizeof note, as_json ? "{\"level\":\"warn\",\"msg\":\"log lines lost\",\"lines\":\"%u\"}\n"
+                                                    : "level=warn msg=\"log lines lost\" lines=%u\n", lost);
+        lost = 0;
+        put(note, (size_t)n);
+    }
+    if (write(STDERR_FILENO, bytes, len) < 0) { /* nobody is left who could be told */
+    }
 }
 
 static void timestamp(struct buf *out)
@@ -83,8 +110,7 @@ void log_line(enum log_level level, const char *component, const char *msg, ...)
     }
     va_end(ap);
     buf_puts(&b, as_json ? "}\n" : "\n");
-    if (write(STDERR_FILENO, buf_text(&b), b.len) < 0) { /* nobody is left who could be told */
-    }
+    put(buf_text(&b), b.len);
     buf_free(&b);
     buf_free(&ts);
 }

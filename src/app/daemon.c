@@ -228,8 +228,8 @@ static bool open_server(struct daemon *d)
 {
     struct err e;
     if (!is_loopback(d->listen)) {
-        log_line(LEVEL_ERROR, "api", "the address to listen on has to be a loopback address, as 127.0.0.1:7373", "listen", d->listen,
-                 NULL);
+        log_line(LEVEL_ERROR, "api", "the address to listen on has to be a loopback address, as 127.0.0.1:7373", "listen",
+                 d->listen, NULL);
         return false;
     }
     if (!daemon_token(d)) return false;
@@ -291,6 +291,9 @@ static void stop(struct daemon *d)
     sdnotify("STOPPING=1");
     http_server_free(d->server);
     d->server = NULL;
+    char path[1200];
+    snprintf(path, sizeof path, "%s/listen", d->data);
+    (void)unlink(path);
     if (d->loop && d->ready && d->exit_code != EXIT_STORE) {
         save_states(d);
         daemon_log_own(d, RECORD_STOP, "trimtab", d->exit_code == EXIT_GOOD ? "told to end" : "ended by a fault");

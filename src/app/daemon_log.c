@@ -115,7 +115,7 @@ static bool fold_entry(void *arg, const struct store_entry *entry)
     return true;
 }
 
-static void load_state(struct daemon *d, uint16_t service)
+void daemon_log_load_state(struct daemon *d, uint16_t service)
 {
     struct buf bytes = BUF_INIT;
     struct err e;
@@ -142,7 +142,7 @@ void daemon_log_fold_all(struct daemon *d)
     struct folding f = {.d = d};
     struct err e;
     struct event end = {.kind = EVENT_FOLDED, .service = ALL_SERVICES};
-    for (uint16_t i = 0; i < d->policy->service_count; i++) load_state(d, i);
+    for (uint16_t i = 0; i < d->policy->service_count; i++) daemon_log_load_state(d, i);
     enum status s = store_records(d->store, 0, &(struct store_sink){fold_entry, &f}, &e);
     if (s != STATUS_OK) {
         log_line(LEVEL_ERROR, "store", "the audit log cannot be read", "error", e.text, NULL);

@@ -145,6 +145,9 @@ enum status daemon_reload(struct daemon *d, const char *by, struct err *e)
     d->reloads++;
     d->reload_error[0] = '\0';
     daemon_step(d, &ev);
+    for (uint16_t i = 0; i < fresh->service_count; i++) {
+        if (policy_service(was, fresh->services[i].name) == NO_INDEX) daemon_log_load_state(d, i);
+    }
     config_free(was);
     daemon_log_second(d);              /* new services read their log at once */
     daemon_halt_check(d);
