@@ -11,6 +11,7 @@
 static const struct { const char *kind, *heading, *pattern; } sentences[] = {
     {"INCIDENT", "Noticed", "[{symptom}: ]{rule}[. {note}]."},
     {"INCIDENT", "Located", "[{causes}.]"},
+    {"INCIDENT", "Decided", "[Handed to a person at once, because {outcome}.]"},
     {"WOULD", "Decided", "In mode alert nothing is changed; auto would have set {knob} {from} -> {to}[, because of {cause}]."},
     {"REQUEST", "Decided", "Asked a person for {knob} {from} -> {to}[, because of {cause}][, until {expiry}]."},
     {"APPROVAL", "Decided", "{by} approved[: {note}]."},
@@ -29,7 +30,7 @@ static const struct { const char *kind, *heading, *pattern; } sentences[] = {
     {"VERDICT", "Watched", "[Before: {before}.][ After: {after}.]"},
     {"VERDICT", "Verdict", "{verdict}[: {note}][; {outcome}]."},
     {"CLOSED", "Verdict", "The incident is over[: {note}]."},
-    {"HANDOVER", "Decided", "Handed to a person[; causes: {causes}][; {gates}][; {note}]."},
+    {"HANDOVER", "Decided", "Handed to a person[: {reason}][. {note}][; causes: {causes}][; {gates}]."},
     {"HELD", "Verdict", "Left as it is; a person must look[: {note}]."},
     {"CANCEL", "By hand", "{by} cancelled it[: {note}]."},
     {"ROLLBACK", "By hand", "{by} asked to take it back[: {note}]."},
@@ -51,6 +52,7 @@ static const char *value_of(const json_t *record, const char *key)
     if (text_eq(key, "by") && text_eq(s, "auto")) return "the loop itself";
     if (text_eq(key, "outcome") && text_eq(s, "keep")) return "kept";
     if (text_eq(key, "outcome") && text_eq(s, "undo")) return "taken back";
+    if (text_eq(key, "outcome") && text_eq(s, "handed")) return "baselines are still being learned";
     if (text_eq(key, "outcome") && text_eq(s, "held")) return "left to a person";
     const char *verdict = text_of(record, "verdict");
     size_t n = strlen(verdict);
@@ -120,12 +122,13 @@ static void tell(struct buf *out, const json_t *record, const char **last, const
 
 static const char *ending(const json_t *records)
 {
-    const char *state = "intended";
+    const char *state = "nothing was changed";
     json_t *r;
     size_t i;
     json_array_foreach(records, i, r) {
         const char *kind = text_of(r, "kind"), *verdict = text_of(r, "verdict"), *outcome = text_of(r, "outcome");
-        if (text_eq(kind, "APPLIED")) state = "in force, not judged yet";
+        if (text_eq(kind, "INTENT")) state = "intended";
+        else if (text_eq(kind, "APPLIED")) state = "in force, not judged yet";
         else if (text_eq(kind, "VERDICT")) state = text_eq(outcome, "keep") ? "kept" : verdict;
         else if (text_eq(kind, "UNDONE")) state = "taken back";
         else if (text_eq(kind, "FAILED")) state = "did not take effect";

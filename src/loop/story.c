@@ -268,16 +268,17 @@ static void tell_record(struct tell *t)
     if (has_context(c->kind)) context_fields(t);
 }
 
-static enum notice level_of(enum record_kind k)
+/* An incident that nobody but a person can take up is one to wake him for. */
+static enum notice level_of(const struct record *r)
 {
-    switch (k) {
+    switch (r->kind) {
     case RECORD_HANDOVER:
     case RECORD_REQUEST:
     case RECORD_YIELDED:
     case RECORD_HELD:
     case RECORD_UNDO_FAILED:
     case RECORD_HALT: return NOTICE_PAGE;
-    case RECORD_INCIDENT:
+    case RECORD_INCIDENT: return record_has(r, RF_OUTCOME) ? NOTICE_PAGE : NOTICE_WARN;
     case RECORD_EXTERNAL:
     case RECORD_FAILED: return NOTICE_WARN;
     default: return NOTICE_INFO;
@@ -307,7 +308,7 @@ void story_append(struct loop *l, struct service_loop *s, const struct control_o
         intent = intent || o->records[i].kind == RECORD_INTENT;
         struct buf subject = BUF_INIT, text = BUF_INIT;
         words_of_record(&subject, &text, s, &records[i]);
-        notice_defer(s, level_of(records[i].kind), buf_text(&subject), buf_text(&text));
+        notice_defer(s, level_of(&records[i]), buf_text(&subject), buf_text(&text));
         buf_free(&subject);
         buf_free(&text);
     }

@@ -7,7 +7,8 @@
 static void value_with_unit(struct buf *out, const struct signal_def *d, double v)
 {
     buf_sig3(out, v);
-    if (d->unit != UNIT_RATIO && unit_name(d->unit)[0]) buf_printf(out, "%s%s", d->unit == UNIT_PERCENT ? "" : " ", unit_name(d->unit));
+    if (d->unit == UNIT_ONE || d->unit == UNIT_RATIO) return;
+    buf_printf(out, "%s%s", d->unit == UNIT_PERCENT ? "" : " ", unit_name(d->unit));
 }
 
 static void one_value(struct buf *out, const struct service_loop *s, uint16_t signal)
@@ -149,6 +150,7 @@ static void subject_text(struct buf *out, const struct record *r)
     else buf_puts(out, record_get_text(r, RF_SYMPTOM));
     if (record_has(r, RF_KNOB) || record_has(r, RF_SYMPTOM)) buf_puts(out, ": ");
     buf_puts(out, record_has(r, RF_VERDICT) ? record_get_text(r, RF_VERDICT) : record_kind_meaning(r->kind));
+    if (r->kind == RECORD_INCIDENT && record_has(r, RF_OUTCOME)) buf_puts(out, ", for a person: the service is still learning");
     if (record_has(r, RF_REASON) && r->kind != RECORD_INTENT) buf_printf(out, " (%s)", record_get_text(r, RF_REASON));
 }
 
