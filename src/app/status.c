@@ -170,6 +170,18 @@ static void show_targets(const json_t *d)
     table_show(&t, 0);
 }
 
+/* What is still to be learned, and what would spare the waiting. */
+static void show_learning(const json_t *d)
+{
+    const json_t *first = json_array_get(json_object_get(d, "signals"), 0);
+    long long learned = (long long)json_integer_value(json_object_get(first, "learned_ticks"));
+    long long needed = (long long)json_integer_value(json_object_get(first, "needed_ticks"));
+    if (learned < needed) printf("learning: %lld of %lld ticks seen; the short views wake after that\n", learned, needed);
+    if (!is_true(d, "warm_for_auto")) {
+        printf("It acts by itself after 24 h of history, or at once after: trimtab import %s FILE.csv\n", text_of(d, "service"));
+    }
+}
+
 static void show_one(const json_t *d, bool wide)
 {
     const json_t *request = json_object_get(d, "request");
@@ -180,6 +192,7 @@ static void show_one(const json_t *d, bool wide)
         printf("waits for you: %s %s -> %s. trimtab approve %s %s\n", text_of(request, "knob"), text_of(request, "from"),
                text_of(request, "to"), text_of(d, "service"), text_of(request, "id"));
     }
+    show_learning(d);
     show_signals(d, wide);
     show_symptoms(d);
     show_knobs(d);

@@ -163,6 +163,7 @@ class Cli(SystemTest):
                 values = [v * noise for v in (38, 140, 1000, 31, 0.65, 0.001)]
                 f.write("%d,%s\n" % (now - (3000 - i) * 30, ",".join("%.6g" % v for v in values)))
         self.assertFalse(self.json("status", "embed")["warm_for_auto"])
+        self.assertIn("at once after: trimtab import embed", self.cli("status", "embed"))
         self.assertIn("3000 rows", self.cli("import", "embed", path))
         one = self.json("status", "embed")
         self.assertTrue(one["warm_for_auto"])
