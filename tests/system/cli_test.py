@@ -105,6 +105,21 @@ class Cli(SystemTest):
         self.target.wait("write")
         self.assertEqual(0, d.end())
 
+    def test_cancel_takes_it_back(self):
+        self.warm(speed=100)
+        self.worse()
+        self.assertEqual(64, self.target.wait("write")[1])
+        self.until(lambda: self.json("status", "embed"), lambda v: v["action"] and v["action"]["phase"] in ("settling", "observing"))
+        self.cli("cancel", "embed", "--by", "wang")
+        self.assertEqual(32, self.target.wait("write", after=1)[1])
+        story = self.until(lambda: self.json("audit", "show", "embed/1"), lambda v: any(r["kind"] == "UNDONE" for r in v["records"]))
+        self.assertIn("wang", [r.get("by") for r in story["records"] if r["kind"] == "CANCEL"])
+        told = self.cli("audit", "show", "embed/1")
+        self.assertIn("embed/1: batch_max 32 -> 64, taken back", told)
+        self.assertTrue(self.json("status", "embed")["knobs"][0]["suspended"])
+        self.cli("normal-now", "embed")
+        self.assertEqual("watching", self.until(lambda: self.json("status", "embed"), lambda v: v["state"] == "watching")["state"])
+
     def test_halt_works_without_a_daemon(self):
         d = self.warm()
         d.end()
