@@ -97,7 +97,7 @@ static void drift_now(struct series *s, const struct track *t)
     if (isnan(s->profile) && !s->has_profile) return;
     for (int64_t no = s->slot_now - day(t); no < s->slot_now; no++) {
         uint16_t code = slot_get(s, t, no, true), prof = s->prof_day[floor_mod(no, day(t))];
-        if (!code || !prof) continue;
+        if (!code || !prof || no < s->drift_from) continue;
         x[n] = code;
         p[n++] = prof;
     }

@@ -128,6 +128,13 @@ void detect_freeze(struct detect *d, struct instant onset)
     }
 }
 
+void detect_refreeze(struct detect *d, struct instant onset)
+{
+    if (d->st.onset == INT64_MIN || onset.us < d->st.onset) return;
+    d->st.onset = onset.us;
+    for (uint16_t i = 0; i < d->n; i++) d->series[i].pending = d->series[i].slow_pending = 0;
+}
+
 static void mark(struct detect *d, int64_t from, int64_t to)
 {
     for (uint16_t i = 0; i < d->n; i++) {
@@ -185,6 +192,16 @@ void detect_regime(struct detect *d, struct instant at)
         for (uint64_t q = block_oldest(s); q < s->blocks; q++)
             if (block_time(s, &d->tracks[i], q) - d->tracks[i].step_us < at.us) s->block_known[block_at(q)] |= BLOCK_OLD;
         if (!s->b_frozen) spike_rebuild(s, &d->tracks[i], spike_end(s));
+    }
+}
+
+void detect_drift_restart(struct detect *d, struct instant from)
+{
+    if (d->st.last_tick == INT64_MIN) return;
+    for (uint16_t i = 0; i < d->n; i++) {
+        struct series *s = &d->series[i];
+        s->drift_from = slot_number(&d->tracks[i], d->st.last_wall - (d->st.last_tick - from.us));
+        s->drift = s->drift_day = NAN;
     }
 }
 

@@ -33,6 +33,8 @@ void detect_tick(struct detect *d, struct instant now, struct wall wall, const s
 /* Call on the first true tick, after its detect_tick: freezes all baselines at their values BEFORE that tick for
  * timing.freeze_baseline (2 h), then they learn with clip 1. B of zscore becomes [onset - 31 min, onset - 1 min]. */
 void detect_freeze(struct detect *d, struct instant onset);
+/* A new symptom in an incident whose freeze may have reached its bound: the bound counts from here. */
+void detect_refreeze(struct detect *d, struct instant onset);
 /* Ends the freeze. What lies between onset and now is not learned, and left out of B and of the slots. `closed`: by an
  * incident that was false for 10 ticks in a row: those last ticks are healthy and may stand in B. */
 void detect_unfreeze(struct detect *d, struct instant now, bool closed);
@@ -43,6 +45,12 @@ enum anchor_move { ANCHOR_KEEP, ANCHOR_DOWNWARD, ANCHOR_BOTH };
 void detect_rebase(struct detect *d, struct instant now, struct instant from, struct instant to, enum anchor_move move);
 /* Samples before `at` belong to an old regime (a knob changed): spike windows skip them. */
 void detect_regime(struct detect *d, struct instant at);
+/* The state that a drift was about has ended: what lies before `from` no longer counts in the median of 24 h, so that drift() is
+ * unknown until two thirds of a day are new. */
+void detect_drift_restart(struct detect *d, struct instant from);
+/* The same ratio over a short window: median of the blocks in [from, to) over the profile of now, minus 1. Unknown while less than
+ * two thirds of the window is known, or without a profile. loop.md section 1, "profile, drift": for the verdict and the close. */
+struct datum detect_window_drift(const struct detect *d, uint16_t signal, struct instant from, struct instant to);
 /* Interval to be skipped by the spike view's B and the week and profile slots. */
 void detect_exclude(struct detect *d, struct instant from, struct instant to);
 /* Pre-release baseline is kept 30 min. */

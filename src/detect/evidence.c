@@ -108,6 +108,23 @@ static struct datum signal_datum(const struct series *s, const struct track *t, 
     }
 }
 
+struct datum detect_window_drift(const struct detect *d, uint16_t signal, struct instant from, struct instant to)
+{
+    CHECK(signal < d->n);
+    const struct series *s = &d->series[signal];
+    const struct track *t = &d->tracks[signal];
+    double x[SERIES_BLOCKS];
+    uint32_t n = 0, all = (uint32_t)((to.us - from.us) / t->step_us);
+    for (uint64_t q = block_oldest(s); q < s->blocks; q++) {
+        int64_t end = block_time(s, t, q);
+        bool inside = end > from.us && end <= to.us && s->block_known[block_at(q)] & BLOCK_COUNT;
+        if (inside) x[n++] = s->block_median[block_at(q)];
+    }
+    if (n == 0 || 3 * n < 2 * all) return known(NAN, n, WHY_GAPS);
+    if (isnan(s->profile) || fabs(s->profile) <= 0) return known(NAN, n, history_why(s, t, DRIFT_DAYS));
+    return known(stats_median(x, n) / s->profile - 1, n, WHY_NO_HISTORY);
+}
+
 void detect_evidence(const struct detect *d, struct instant now, struct wall wall, struct evidence *out)
 {
     out->at = now;

@@ -45,7 +45,7 @@ void track_init(struct track *t, const struct service_def *s, const struct signa
 void series_init(struct series *s)
 {
     s->last_at = s->value_at = s->first_at = s->last_tick = INT64_MIN;
-    s->slot_now = s->slot_first = s->anchor_at = s->prof_no = s->week_day = INT64_MIN;
+    s->slot_now = s->slot_first = s->anchor_at = s->prof_no = s->week_day = s->drift_from = INT64_MIN;
     s->origin_wall = INT64_MIN;
     s->value = s->x = s->base = s->scale = s->scale_before = NAN;
     s->z = s->r_mean = s->b_median = s->b_scale = s->b_rest = s->b_half_sd = NAN;

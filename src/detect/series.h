@@ -82,7 +82,7 @@ struct series {
     uint64_t score_n;
     double season_sum, week_sum;
     /* slots: numbers of 15-min slots of local wall time */
-    int64_t slot_now, slot_first, anchor_at, prof_no, week_day;
+    int64_t slot_now, slot_first, anchor_at, prof_no, week_day, drift_from;
     double profile, drift, week_ago, drift_day, drift_anchor, origin, anchor;
     int64_t origin_wall;
     uint64_t blocks;             /* closed so far; block q stands at q % SERIES_BLOCKS */

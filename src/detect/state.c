@@ -8,7 +8,7 @@
 #include "detect/detect_private.h"
 
 #define STATE_MAGIC 0x53544454u   /* "TDTS" */
-#define STATE_VERSION 1u
+#define STATE_VERSION 2u
 #define FNV_BASIS UINT64_C(1469598103934665603)
 #define FNV_PRIME UINT64_C(1099511628211)
 
@@ -20,7 +20,7 @@
     X(drift_day) X(drift_anchor) X(origin) X(anchor)
 #define I64_FIELDS(X)                                                                                        \
     X(last_at) X(value_at) X(first_at) X(last_tick) X(slot_now) X(slot_first) X(anchor_at) X(prof_no)        \
-    X(origin_wall) X(week_day)
+    X(origin_wall) X(week_day) X(drift_from)
 #define U64_FIELDS(X) X(learned) X(score_n) X(blocks) X(points) X(b_from) X(b_to)
 #define U32_FIELDS(X)                                                                                        \
     X(acc_points) X(acc_known) X(acc_n_count) X(block_tick) X(b_count) X(b_known) X(slot_count) X(slot_bad)  \

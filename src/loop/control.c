@@ -31,8 +31,8 @@ static const uint16_t order[] = {
     22, 51, 490, 49, 50, 32, 48, 47, 15, 17, 6,            /* what must not wait */
     28, 41, 33, 31, 24, 27, 25, 29, 340, 34, 35, 36, 37, 38, 30, /* a forward write; cancelled wins inside 24, 27, 31, 33 */
     20, 21, 23, 40, 410, 39, 42, 43, 44, 45,               /* sends and undos */
-    26, 5, 19, 9, 46, 16, 10, 12, 11, 13, 14, 18,          /* idle */
-    3, 4, 7, 8, 2, 1, 52, 53, 54,
+    26, 5, 19, 7, 9, 46, 16, 10, 12, 11, 13, 14, 18,       /* idle */
+    3, 4, 8, 2, 1, 52, 53, 54,
 };
 
 const struct control_row *control_rows(unsigned *ret_count)

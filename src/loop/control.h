@@ -164,6 +164,7 @@ struct control_event {
     enum tri symptom;
     bool opens, hopeless, clears, blind, slo, warm;
     uint16_t symptom_index;
+    struct instant symptom_since;      /* a new onset if this symptom takes over the incident; NONE: the old one stands */
     struct control_decision decision;
     enum verdict verdict;              /* of the window that ends now; NONE: not over or not judged */
     bool window_over;                  /* OBSERVING: the window ends on this tick */

@@ -53,6 +53,7 @@ static void count_harm(struct control *c, const struct control_record *r)
 static void close_incident(struct control *c)
 {
     c->incident_open = false;
+    c->symptom = NO_INDEX;
     c->handed = false;
     c->release_incident = false;
     c->excluded.n = 0;
@@ -271,6 +272,14 @@ static void fold_release(struct fold *f)
 static void fold_incident(struct fold *f)
 {
     struct control *c = f->c;
+    if (c->incident_open && c->incidents == f->r->incident) {   /* another symptom drives it now */
+        c->symptom = f->r->symptom;
+        if (c->onset.us != f->r->onset.us) c->opened = f->r->at;
+        c->onset = f->r->onset;
+        c->handed = false;
+        c->release_incident = c->release_incident || instant_before(f->r->onset, c->release_until);
+        return;
+    }
     c->incident_open = true;
     c->handed = false;
     c->incidents = f->r->incident;

@@ -19,6 +19,16 @@ static void open_incident(struct step *s, struct instant onset, bool handed)
     s->o->notes |= CN_NOTIFY;
 }
 
+/* The same incident, driven by another symptom: what was tried in it stays tried. */
+static void update_incident(struct step *s)
+{
+    struct control_record *r = emit(s, RECORD_INCIDENT, NO_KNOB);
+    r->symptom = s->e->symptom_index;
+    if (instant_is_set(s->e->symptom_since)) r->onset = s->e->symptom_since;
+    emit_done(s);
+    s->o->notes |= CN_NOTIFY;
+}
+
 bool guard_2(const struct step *s) { return s->e->slo && s->e->opens; }
 void act_2(struct step *s)
 {
@@ -92,10 +102,16 @@ void act_6(struct step *s)
     done(s);
 }
 
-bool guard_7(const struct step *s) { return s->e->opens; }
+bool guard_7(const struct step *s)
+{
+    bool moved = s->c->incident_open && s->e->symptom_index != s->c->symptom;
+    return s->e->opens && (s->c->state == STATE_SUSPECT || moved);
+}
 void act_7(struct step *s)
 {
-    open_incident(s, s->c->onset, false);
+    bool known = s->c->incident_open && s->c->symptom != NO_INDEX;   /* retry may have opened one about nothing */
+    if (known) update_incident(s);
+    else open_incident(s, s->c->state == STATE_SUSPECT ? s->c->onset : s->e->now, false);
     go_idle_or(s, STATE_OPEN);
 }
 

@@ -40,9 +40,24 @@ static void note_regime(struct loop *l, struct service_loop *s, const struct con
     }
 }
 
+/* An incident about a drift that is over: the median of 24 h goes on being about it for half a day. */
+static bool drift_ends(const struct service_loop *s, const struct control_output *o)
+{
+    for (unsigned i = 0; i < o->record_count; i++) {
+        const struct control_record *r = &o->records[i];
+        bool end = r->kind == RECORD_CLOSED && r->symptom < s->def->symptom_count;
+        if (end && symptom_is_drift(&s->def->symptoms[r->symptom])) return true;
+    }
+    return false;
+}
+
 static void note_baselines(struct loop *l, struct service_loop *s, const struct control_output *o)
 {
     const struct action_state *a = &s->action;
+    if (drift_ends(s, o)) {
+        detect_drift_restart(s->detect, instant_sub(l->now, s->def->timing.window));
+        s->saved_at = INSTANT_NONE;   /* a crash must not bring the closed incident back */
+    }
     if (o->notes & CN_FREEZE_BASELINE) detect_freeze(s->detect, s->control.onset);
     if (o->notes & CN_REBASE_KEPT) detect_rebase(s->detect, l->now, a->window_start, l->now, ANCHOR_DOWNWARD);
     if (o->notes & CN_REBASE_ACCEPTED) {
@@ -71,10 +86,13 @@ static void count_records(struct loop *l, struct service_loop *s, const struct c
         const struct control_record *r = &o->records[i];
         if (r->kind == RECORD_VERDICT) l->counters.verdicts[r->verdict]++;
         if (r->kind == RECORD_INCIDENT) {
-            l->counters.incidents++;
-            s->opened_at = l->now;
+            bool fresh = r->incident != s->incident_last;
+            l->counters.incidents += fresh;
+            if (fresh) s->opened_at = l->now;
+            s->incident_last = r->incident;
         }
         if (r->kind == RECORD_INTENT) judge_begin(l, s);
+        if (r->kind == RECORD_CLOSED || r->kind == RECORD_ACCEPTED) symptoms_closed(s);
     }
 }
 

@@ -108,14 +108,12 @@ static void fill_normals(const struct service_loop *s, struct verify_input *in)
 static void fill_drift(const struct service_loop *s, struct verify_input *in)
 {
     uint16_t i = s->control.symptom;
-    struct expr_use use;
     struct detect_status st;
     if (i >= s->def->symptom_count) return;
-    expr_describe(s->def->symptoms[i].when, &use);
-    in->drift_symptom = (use.views >> VIEW_DRIFT & 1) && !(use.views >> VIEW_BASELINE & 1);
+    in->drift_symptom = symptom_is_drift(&s->def->symptoms[i]);
     if (!in->drift_symptom) return;
     detect_status(s->detect, s->def->judge.latency, &st);
-    in->drift_anchor = st.anchor;
+    in->drift_anchor = isnan(st.profile) ? st.anchor : st.profile;   /* the same time of day, not the mean day */
     double value, limit;
     uint16_t judge = s->def->judge.latency;
     bool told = expr_margin(s->def->symptoms[i].when, &s->evidence, judge, &value, &limit);

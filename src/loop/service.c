@@ -19,7 +19,7 @@ static bool lay_out(struct service_loop *s)
     for (unsigned i = 0; i < d->needs.n; i++) s->evidence.items[i] = (struct datum){0, 0, WHY_MISSING};
     for (unsigned i = 0; i < d->signal_count; i++) s->points[i] = (struct point){INSTANT_NONE, 0, 0, WHY_MISSING};
     for (unsigned i = 0; i < POLICY_SYMPTOMS_MAX; i++) {
-        s->symptoms[i] = (struct symptom_state){.now = TRI_UNKNOWN, .unknown_since = INSTANT_NONE};
+        s->symptoms[i] = (struct symptom_state){.now = TRI_UNKNOWN, .unknown_since = INSTANT_NONE, .true_since = INSTANT_NONE};
     }
     return true;
 }

@@ -23,7 +23,10 @@ struct symptom_state {
     uint8_t history;                  /* known ticks, newest in bit 0 */
     uint8_t known;                    /* how many bits of history count, up to 3 */
     uint16_t false_run;               /* known ticks false in a row */
-    struct instant unknown_since;     /* NONE: known */
+    struct instant true_since;        /* first tick of the present spell; NONE: not true */
+    bool firing;                      /* from 2 of 3 true until 10 false ticks or its clear rule */
+    bool waits;                       /* unknown only because a view is not warm yet, or the service is idle */
+    struct instant unknown_since;     /* NONE: known, or waits */
 };
 
 struct knob_state {
@@ -99,7 +102,7 @@ struct service_loop {
     uint8_t plan_hash[32];            /* of the decision's or request's plan */
     char request_hash[65];
     uint64_t loop_id;                 /* index in the loop */
-    bool incident_counted;
+    uint64_t incident_last;           /* the newest that was opened: another record of it is an update */
     struct instant opened_at;         /* last incident, for the storm gate */
     char last_reason[64];
 };
@@ -156,13 +159,17 @@ struct instant round_wake(const struct loop *l, const struct service_loop *s);
 void tick_points(struct loop *l, struct service_loop *s);
 void tick_full(struct loop *l, struct service_loop *s);
 void tick_evidence(struct loop *l, struct service_loop *s);
+bool tick_idle(const struct service_loop *s);     /* throughput 0 with good scrapes */
 struct control_decision tick_decide(struct loop *l, struct service_loop *s, uint32_t overridden);
 void tick_fill_reads(const struct loop *l, const struct service_loop *s, struct control_event *e, struct span max_age);
 
 /* symptoms.c */
 void symptoms_eval(struct loop *l, struct service_loop *s);
-struct symptom_summary { enum tri now; uint16_t index; bool opens, hopeless, clears, blind, slo; };
+struct symptom_summary { enum tri now; uint16_t index; struct instant since; bool opens, hopeless, clears, blind, slo; };
 void symptoms_drive(const struct loop *l, const struct service_loop *s, struct symptom_summary *ret);
+void symptoms_closed(struct service_loop *s);                      /* the incident is over: what is true now begins anew */
+bool symptoms_any(const struct service_loop *s);                   /* one is suspect or firing */
+bool symptom_is_drift(const struct symptom_def *d);
 bool symptoms_request_layer_true(const struct service_loop *s, enum tri *ret);
 
 /* standing.c */

@@ -89,7 +89,10 @@ void standing_fill(struct loop *l, struct service_loop *s, struct standing *st)
     st->recovering = c->state == STATE_RECOVERING;
     st->outage = s->outage;
     st->warm = warm_for_auto(l, s, &st->warm_left);
-    (void)symptoms_request_layer_true(s, &st->request_symptom);
+    /* An incident of resources or data only reports; one that users feel takes its place on the second true tick. */
+    bool felt = c->symptom < s->def->symptom_count && s->def->symptoms[c->symptom].request_layer;
+    if (felt) (void)symptoms_request_layer_true(s, &st->request_symptom);
+    else st->request_symptom = TRI_FALSE;
     st->release_until = c->release_until;
     st->in_flight = control_in_flight(c) && c->state != STATE_INTENT;
     st->late_watch = control_late_watch(c);

@@ -26,6 +26,7 @@ struct service_plain {
     uint8_t plan_hash[32];
     struct waiting_command waiting[COMMANDS_WAITING_MAX];
     unsigned waiting_n;
+    uint64_t incident_last;
 };
 
 struct loop_plain {
@@ -44,7 +45,7 @@ struct loop_plain {
     X(control) X(action) X(causes) X(decision) X(next_round) X(next_tick) X(round_began) X(next_read) X(timed_at)      \
     X(saved_at) X(first_tick) X(last_seen) X(error_since) X(deployed) X(observed_since) X(opened_at) X(halted_at)      \
     X(round) X(polls_out) X(reads_out) X(decided) X(round_open) X(round_is_tick) X(folded) X(warm) X(importing)        \
-    X(outage) X(outage_told) X(blind_told) X(waiting_n)
+    X(outage) X(outage_told) X(blind_told) X(waiting_n) X(incident_last)
 
 static void service_to_plain(const struct service_loop *s, struct service_plain *p)
 {

@@ -28,7 +28,7 @@ struct bench {
     struct service_def service;
     struct signal_def signals[B_SIGNALS];
     struct knob_def knobs[B_KNOBS];
-    struct symptom_def symptoms[1];
+    struct symptom_def symptoms[4];
     struct cause_def causes[3];
     struct loop *loop;
     struct instant now, wake;
@@ -111,6 +111,8 @@ static inline void bench_rules(struct bench *b)
     b->service.cause_count = 3;
 }
 
+static void (*bench_setup)(struct bench *b);     /* changes the service before the loop is made; NULL: none */
+
 static inline struct bench *bench_new(enum mode mode)
 {
     struct bench *b = calloc(1, sizeof *b);
@@ -122,6 +124,7 @@ static inline struct bench *bench_new(enum mode mode)
     bench_signals(b);
     bench_knobs(b);
     bench_rules(b);
+    if (bench_setup) bench_setup(b);
     assert_true(locate_needs(&b->service, &b->service.needs));
     b->policy = (struct policy){.revision = "test", .services = &b->service, .service_count = 1, .tick = SPAN_S(30),
                                 .fleet_fraction = 0.05, .fleet_per_hour = 6, .ewma_alpha = 0.2, .references = 1};

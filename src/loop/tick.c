@@ -83,7 +83,7 @@ static void context_needs(struct loop *l, struct service_loop *s)
     }
 }
 
-static bool idle(const struct service_loop *s)
+bool tick_idle(const struct service_loop *s)
 {
     uint16_t t = s->def->judge.throughput;
     return t != NO_INDEX && s->points[t].why == WHY_KNOWN && s->points[t].value <= 0;
@@ -98,11 +98,11 @@ void tick_evidence(struct loop *l, struct service_loop *s)
 {
     const struct control *c = &s->control;
     struct detect_context ctx = {
-        .symptom_active = c->incident_open || c->state == STATE_SUSPECT,
+        .symptom_active = c->incident_open || c->state == STATE_SUSPECT || (c->state != STATE_LEARNING && symptoms_any(s)),
         .action_active = settling_down(l, s),
         .release_watch = !instant_reached(l->now, c->release_until),
         .maintenance = (c->frozen & FREEZE_CLOCK) != 0,
-        .idle = idle(s),
+        .idle = tick_idle(s),
     };
     s->evidence.at = l->now;
     s->evidence.wall = l->wall;
@@ -296,6 +296,16 @@ static void rest(struct loop *l, const struct service_loop *s)
     if (s->def->knob_count == 0) l->modules[MODULE_EXECUTE].last = l->now;
 }
 
+/* Where the table opens no incident (halted, or with a person over a knob) a symptom freezes the baselines all the same. */
+static void hold_without_incident(struct loop *l, struct service_loop *s)
+{
+    const struct control *c = &s->control;
+    bool follows = c->incident_open || c->state == STATE_SUSPECT || c->state == STATE_LEARNING || c->state == STATE_RECOVERING;
+    if (follows) return;
+    if (symptoms_any(s)) detect_freeze(s->detect, l->now);
+    else detect_unfreeze(s->detect, l->now, false);
+}
+
 void tick_full(struct loop *l, struct service_loop *s)
 {
     struct symptom_summary sum;
@@ -314,6 +324,9 @@ void tick_full(struct loop *l, struct service_loop *s)
     if (sum.now != TRI_UNKNOWN) s->blind_told = false;
     e.symptom = sum.now;
     e.symptom_index = sum.index;
+    /* What users feel goes on since its first onset; a resource incident before it is no evidence about it. */
+    e.symptom_since = s->control.symptom < s->def->symptom_count && !s->def->symptoms[s->control.symptom].request_layer
+                          ? sum.since : INSTANT_NONE;
     e.opens = sum.opens;
     e.hopeless = sum.hopeless;
     e.clears = sum.clears;
@@ -322,9 +335,10 @@ void tick_full(struct loop *l, struct service_loop *s)
     e.warm = s->warm;
     e.outage = s->outage && control_in_flight(&s->control);
     judge_action(l, s, &e, why);
-    bool decided = deciding(s);
+    bool moved = s->control.incident_open && sum.index != s->control.symptom;
+    bool decided = deciding(s) && !moved;
     if (decided) decide_or_clear(l, s, &sum, &e);
-    else if (sum.opens && !s->control.incident_open) locate(l, s, sum.index);   /* the INCIDENT record names its causes */
+    else if (sum.opens && (moved || !s->control.incident_open)) locate(l, s, sum.index);   /* its record names causes */
     s->decided = true;
     tick_fill_reads(l, s, &e, (struct span){s->policy->tick.us - UNMEASURED.us});
     l->counters.ticks++;
@@ -332,6 +346,7 @@ void tick_full(struct loop *l, struct service_loop *s)
     /* What people see of a tick with nothing to decide is where it led to; a fresh incident shows its plan at once. */
     if (!decided && deciding(s)) decide_or_clear(l, s, &sum, &e);
     else if (!decided) decision_of_state(s, &sum);
+    hold_without_incident(l, s);
     l->counters.decisions[s->decision.kind]++;
     if (!s->control.halted) s->last_seen = l->now;
     rest(l, s);

@@ -122,7 +122,8 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
         (void)text_copy(s->halted_why, sizeof s->halted_why, record_get_text(r, RF_NOTE));
         s->halted_at = (struct wall){record_get_i64(r, RF_AT, 0)};
     }
-    if (r->kind == RECORD_INCIDENT) s->opened_at = c->at;
+    if (r->kind == RECORD_INCIDENT && c->incident != s->incident_last) s->opened_at = c->at;
+    if (r->kind == RECORD_INCIDENT) s->incident_last = c->incident;
 }
 
 void story_fold(struct loop *l, struct service_loop *s, const struct record *r)

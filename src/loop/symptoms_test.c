@@ -1,0 +1,180 @@
+/* Several symptoms in one service, drifts, and what is not blindness: transcripts under a virtual clock. */
+#include "support/test.h"
+
+#include "loop/test_bench.h"
+
+static bool fault, curable, slow_fault;
+static double gpu;
+static unsigned wobble;
+
+static void plant(struct bench *b)
+{
+    static const double noise[] = {0, 0.4, -0.3, 0.2, -0.5, 0.3, -0.1};
+    double n = noise[wobble++ % 7];
+    bool cured = curable && b->target.value[B_BATCH] >= 64;
+    bool bad = (fault || slow_fault) && !cured;
+    b->signal[B_P99] = (bad ? 46.8 : 38) + n;
+    b->signal[B_QUEUE] = (bad && fault ? 320 : bad ? 120 : 90) + 4 * n;
+    b->signal[B_GPU] = bad ? 0.78 : gpu;
+}
+
+static struct bench *start(enum mode mode, void (*setup)(struct bench *b))
+{
+    bench_setup = setup;
+    struct bench *b = bench_new(mode);
+    bench_setup = NULL;
+    fault = slow_fault = false;
+    curable = true;
+    gpu = 0.65;
+    wobble = 0;
+    b->on_tick = plant;
+    bench_start(b);
+    return b;
+}
+
+static void run_to(struct bench *b, enum state state, unsigned minutes)
+{
+    for (unsigned i = 0; i < 2 * minutes && bench_state(b) != state; i++) bench_run(b, SPAN_S(30));
+    if (bench_state(b) != state) fail_msg("never %s, is %s", state_name(state), state_name(bench_state(b)));
+}
+
+static void add_symptom(struct bench *b, const char *name, const char *when, bool request_layer, int severity)
+{
+    b->symptoms[b->service.symptom_count++] = (struct symptom_def){.name = name, .request_layer = request_layer,
+        .slo = severity == 0, .severity = severity, .judge_signal = B_P99, .when = bench_rule(b, when)};
+}
+
+static void creep_only(struct bench *b)
+{
+    b->service.symptom_count = 0;
+    add_symptom(b, "latency-creep", "drift(latency_p99) > 15% and drift(queue_depth) > 10%", true, 1);
+}
+
+/* loop.md section 1: a window of ten minutes cannot move a median of 24 h, so verdict and close use the ratio over the window. */
+static void test_a_cured_drift_closes_at_the_verdict_and_does_not_come_back(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, creep_only);
+    bench_run(b, SPAN_HOUR(24 * 9));
+    assert_string_equal(bench_story(b), "WARM");
+    slow_fault = true;
+    run_to(b, STATE_OPEN, 24 * 60);
+    run_to(b, STATE_WATCHING, 60);
+    assert_string_equal(bench_story(b), "INCIDENT INTENT APPLIED VERDICT CLOSED");
+    assert_string_equal(record_get_text(bench_last(b, RECORD_VERDICT), RF_VERDICT), "effective");
+    bench_run(b, SPAN_HOUR(48));
+    assert_string_equal(bench_story(b), "");
+    assert_int_equal(b->target.writes, 1);
+    bench_free(b);
+}
+
+static void test_a_drift_that_a_person_mends_closes_within_the_hour(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_ALERT, creep_only);
+    bench_run(b, SPAN_HOUR(24 * 9));
+    slow_fault = true;
+    run_to(b, STATE_OPEN, 24 * 60);
+    bench_run(b, SPAN_HOUR(1));
+    slow_fault = false;
+    (void)bench_story(b);
+    bench_run(b, SPAN_MIN(30));
+    assert_string_equal(bench_story(b), "HANDOVER CLOSED");
+    bench_run(b, SPAN_HOUR(48));
+    assert_string_equal(bench_story(b), "");
+    bench_free(b);
+}
+
+/* Seven days long a drift has no anchor: that is no reason to say that the scrape is broken. */
+static void test_a_view_that_is_not_warm_is_not_blindness(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, creep_only);
+    bench_run(b, SPAN_HOUR(3));
+    assert_null(strstr(buf_text(&b->notices), "blind"));
+    b->signal[B_P99] = NAN;
+    b->on_tick = NULL;
+    bench_run(b, SPAN_MIN(20));
+    assert_non_null(strstr(buf_text(&b->notices), "blind"));
+    bench_free(b);
+}
+
+static void with_busy_gpu(struct bench *b) { add_symptom(b, "gpu-busy", "gpu_util > 0.6", false, 2); }
+
+static void test_an_open_resource_incident_does_not_hide_what_users_feel(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, with_busy_gpu);
+    bench_run(b, SPAN_HOUR(25));
+    assert_string_equal(bench_story(b), "WARM INCIDENT");
+    assert_string_equal(record_get_text(bench_last(b, RECORD_INCIDENT), RF_SYMPTOM), "gpu-busy");
+    fault = true;
+    bench_run(b, SPAN_MIN(2));
+    assert_string_equal(bench_story(b), "INCIDENT");
+    const struct record *r = bench_last(b, RECORD_INCIDENT);
+    assert_string_equal(record_get_text(r, RF_SYMPTOM), "latency-degraded");
+    assert_int_equal(record_get_u64(r, RF_INCIDENT, 0), 1);      /* updated in place */
+    assert_non_null(strstr(record_get_text(r, RF_CAUSES), "compute-bound chosen"));
+    bench_run(b, SPAN_MIN(2));
+    assert_string_equal(bench_story(b), "");                     /* evidence counts from the onset of this symptom */
+    bench_run(b, SPAN_MIN(8));
+    assert_string_equal(bench_story(b), "INTENT APPLIED");
+    bench_free(b);
+}
+
+static void with_objective(struct bench *b) { add_symptom(b, "slo", "latency_p99 > 46 ms", true, 0); }
+
+/* The objective is met again, the other symptom is not: the incident goes on, about that one. */
+static void test_a_lesser_symptom_goes_on_when_the_most_severe_clears(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_CONFIRM, with_objective);
+    bench_run(b, SPAN_HOUR(25));
+    (void)bench_story(b);
+    fault = true;
+    bench_run(b, SPAN_MIN(3));
+    assert_string_equal(record_get_text(bench_last(b, RECORD_INCIDENT), RF_SYMPTOM), "slo");
+    b->on_tick = NULL;
+    b->signal[B_P99] = 45;
+    bench_run(b, SPAN_MIN(8));
+    assert_string_equal(record_get_text(bench_last(b, RECORD_INCIDENT), RF_SYMPTOM), "latency-degraded");
+    run_to(b, STATE_AWAITING, 10);
+    bench_free(b);
+}
+
+/* Halted there is no incident, but what is wrong must not become normal. */
+static void test_a_halted_service_does_not_learn_a_fault(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, NULL);
+    struct arena a = ARENA_INIT;
+    struct service_view v;
+    bench_run(b, SPAN_HOUR(25));
+    bench_command(b, COMMAND_HALT, NULL);
+    fault = true;
+    bench_run(b, SPAN_MIN(60));
+    loop_view(b->loop, 0, &a, &v);
+    assert_near(v.signals[B_P99].baseline, 38, 0.5);
+    fault = false;
+    bench_run(b, SPAN_MIN(10));
+    b->on_tick = NULL;
+    b->signal[B_P99] = 40;
+    bench_run(b, SPAN_MIN(30));
+    loop_view(b->loop, 0, &a, &v);
+    assert_near(v.signals[B_P99].baseline, 40, 0.5);   /* and learns again when it is over */
+    arena_free(&a);
+    bench_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_cured_drift_closes_at_the_verdict_and_does_not_come_back),
+        cmocka_unit_test(test_a_drift_that_a_person_mends_closes_within_the_hour),
+        cmocka_unit_test(test_a_view_that_is_not_warm_is_not_blindness),
+        cmocka_unit_test(test_an_open_resource_incident_does_not_hide_what_users_feel),
+        cmocka_unit_test(test_a_lesser_symptom_goes_on_when_the_most_severe_clears),
+        cmocka_unit_test(test_a_halted_service_does_not_learn_a_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
