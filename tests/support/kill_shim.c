@@ -1,11 +1,14 @@
 /* Loaded into the daemon by LD_PRELOAD: counts the system calls that something outside can see, from the moment the first
- * INTENT goes to the disk, and ends the process with SIGKILL instead of the call that it was told. The numbers live in a
- * shared file (KILL_SHIM), so they outlive the process and the test can read and set them while it runs. */
+ * INTENT goes to the disk, and ends the process with SIGKILL instead of the call that it was told; also makes the disk hang
+ * or be full when asked. The numbers live in a shared file (KILL_SHIM), so they outlive the process and the test can read
+ * and set them while it runs. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +27,9 @@ struct shared {
     _Atomic uint64_t count;
     _Atomic uint64_t armed;            /* calls are counted; set here at the first INTENT, or by the test */
     _Atomic uint64_t no_metrics;       /* calls on metrics.db are not counted: thousands, and no action depends on them */
-    uint64_t unused[4];
+    _Atomic uint64_t hang;             /* calls that would change audit.db wait until this is 0 again: a disk that hangs */
+    _Atomic uint64_t full;             /* files of the store cannot grow: a full disk */
+    uint64_t unused[2];
     char names[NAMES][NAME_BYTES];     /* of the calls counted: "pwrite audit.db-wal" */
 };
 
@@ -74,6 +79,18 @@ static void effect_fd(const char *call, int fd)
     effect(call, strncmp(name, "socket:", 7) == 0 ? "socket" : name);
 }
 
+/* false: the disk is full. */
+static bool disk(int fd)
+{
+    char path[512];
+    if (!shared || (!atomic_load(&shared->hang) && !atomic_load(&shared->full))) return true;
+    const char *name = name_of(fd, path, sizeof path);
+    while (strncmp(name, "audit.db", 8) == 0 && atomic_load(&shared->hang)) usleep(1000);
+    if (!atomic_load(&shared->full) || !strstr(name, ".db")) return true;
+    errno = ENOSPC;
+    return false;
+}
+
 static void look(const void *data, size_t len)
 {
     if (shared && !atomic_load(&shared->armed) && memmem(data, len, marker, sizeof marker - 1)) atomic_store(&shared->armed, 1);
@@ -91,6 +108,7 @@ ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
 {
     look(data, n);
     effect_fd("pwrite", fd);
+    if (!disk(fd)) return -1;
     return NEXT(pwrite)(fd, data, n, at);
 }
 
@@ -98,6 +116,7 @@ ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at)
 {
     look(data, n);
     effect_fd("pwrite", fd);
+    if (!disk(fd)) return -1;
     return NEXT(pwrite64)(fd, data, n, at);
 }
 
@@ -134,6 +153,7 @@ int fsync(int fd)
 int fdatasync(int fd)
 {
     effect_fd("fdatasync", fd);
+    (void)disk(fd);                    /* it may hang; a full disk still syncs what it has */
     return NEXT(fdatasync)(fd);
 }
 
@@ -141,6 +161,12 @@ int ftruncate64(int fd, off64_t size)
 {
     effect_fd("ftruncate", fd);
     return NEXT(ftruncate64)(fd, size);
+}
+
+int posix_fallocate(int fd, off_t at, off_t n)
+{
+    if (shared && atomic_load(&shared->full)) return ENOSPC;
+    return NEXT(posix_fallocate)(fd, at, n);
 }
 
 int rename(const char *from, const char *to)

@@ -12,7 +12,6 @@ import json
 import os
 import random
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -21,35 +20,13 @@ import time
 
 import audit_log
 from harness import BINARY, CONFIG, SEED
+from shim import Shim
 from target import Target
 
-SHIM = os.environ.get("KILL_SHIM_SO", os.path.join(os.path.dirname(BINARY), "tests", "system", "kill_shim.so"))
 SPEED = 400
 PATIENCE = 120.0           # wall seconds for one story; only to end a run that hangs
-SHIM_HEAD, SHIM_NAME = 64, 40
-SHIM_BYTES = SHIM_HEAD + 16384 * SHIM_NAME
 WORSE = {"p99": 0.0468, "queue": 320.0, "gpu": 0.78}
 BETTER = {"p99": 0.0375, "queue": 70.0, "gpu": 0.66, "fill": 60.0}
-
-
-class Shim:
-    """The shared numbers of kill_shim.c."""
-
-    def __init__(self, path):
-        self.path = path
-        with open(path, "wb") as f:
-            f.truncate(SHIM_BYTES)
-
-    def set(self, kill_at, armed, no_metrics):
-        with open(self.path, "r+b") as f:
-            f.write(struct.pack("=QQQQ", kill_at, 0, 1 if armed else 0, 1 if no_metrics else 0))
-
-    def names(self):
-        with open(self.path, "rb") as f:
-            n = struct.unpack("=QQQ", f.read(24))[1]
-            f.seek(SHIM_HEAD)
-            raw = f.read(min(n, 16384) * SHIM_NAME)
-        return [raw[i:i + SHIM_NAME].split(b"\0")[0].decode() for i in range(0, len(raw), SHIM_NAME)]
 
 
 class Writes(list):
@@ -97,10 +74,10 @@ class Run:
             self.target.plant.set(**(BETTER if self.target.knobs.values["batch_max"] == 64 else WORSE))
 
     def start(self):
-        env = dict(os.environ, LD_PRELOAD=SHIM, KILL_SHIM=self.shim.path)
         argv = [BINARY, "serve", "--config", self.config, "--data", self.data, "--listen", "127.0.0.1:0", "--log.format", "json",
                 "--speed", str(SPEED)]
-        self.process = subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=env)
+        self.process = subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                        env=dict(os.environ, **self.shim.env))
         reader = threading.Thread(target=self.read, args=(self.process,), daemon=True)
         reader.start()
         return reader
@@ -135,6 +112,14 @@ class Run:
                 if len(self.log) == seen:
                     self.changed.wait(min(left, 0.5))
 
+    def wait_scrapes(self, n, seconds):
+        deadline, want = time.monotonic() + seconds, self.target.count("scrape") + n
+        with self.target.changed:
+            while self.process.poll() is None and time.monotonic() < deadline:
+                if sum(1 for kind, _ in self.target.events if kind == "scrape") >= want:
+                    return
+                self.target.changed.wait(0.5)
+
     def after_death(self, reader):
         self.process.wait()
         reader.join(30)
@@ -149,11 +134,11 @@ class Run:
     def life(self, spec):
         """One life of the daemon; spec: ("call", n, from start), ("time", seconds) or None: to the end. True: ended."""
         call = spec and spec[0] == "call"
-        self.shim.set(spec[1] if call else 0, bool(call and spec[2]), not call or spec[3])
+        self.shim.set(kill_at=spec[1] if call else 0, count=0, armed=bool(call and spec[2]), no_metrics=not call or spec[3])
         after, over = len(self.log), self.has_ended()
         reader = self.start()
-        if over and not spec:              # a story that is over stays over
-            self.target.wait("scrape", after=self.target.count("scrape") + 100)
+        if over:                           # a story that is over stays over
+            self.wait_scrapes(100, spec[1] if spec and spec[0] == "time" else PATIENCE)
         elif not self.known:
             self.target.wait("scrape", after=40)
             self.target.plant.set(**WORSE)
@@ -189,6 +174,9 @@ class Run:
             self.life(None)
         records = [json.loads(b) for b in self.known]
         audit_log.check_stories(records, 32.0, float(self.target.knobs.values["batch_max"]), self.writes)
+        done = subprocess.run([BINARY, "audit", "verify", "--data", self.data], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False, timeout=60)
+        audit_log.need(done.returncode == 0, "trimtab audit verify: %s", done.stdout)
         audit_log.need(len(self.writes) == len(self.target.knobs.log), "a write was missed")
 
     def close(self):

@@ -63,14 +63,15 @@ services:
 
 
 class Daemon:
-    def __init__(self, folder, config, *flags, speed=None, wait=True):
+    def __init__(self, folder, config, *flags, speed=None, wait=True, env=None):
         self.data = os.path.join(folder, "data")
         self.lines, self.changed, self.ended = [], threading.Condition(), False
         argv = [BINARY, "serve", "--config", config, "--data", self.data, "--listen", "127.0.0.1:0", "--log.format", "json",
                 "--log.level", "debug", *flags]
         if speed:
             argv += ["--speed", str(speed)]
-        self.process = subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                        env=dict(os.environ, **env) if env else None)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         if wait:
@@ -182,7 +183,7 @@ class SystemTest(unittest.TestCase):
         subprocess.run([SEED, config, os.path.join(self.folder, "data"), "latency_p99=38", "queue_depth=140", "throughput=1000",
                         "batch_size=31", "gpu_util=0.65", "error_ratio=0.001"], check=True)
 
-    def start(self, config, *flags, speed=0, wait=True):
-        d = Daemon(self.folder, config, *flags, speed=self.speed if speed == 0 else speed, wait=wait)
+    def start(self, config, *flags, speed=0, wait=True, env=None):
+        d = Daemon(self.folder, config, *flags, speed=self.speed if speed == 0 else speed, wait=wait, env=env)
         self.daemons.append(d)
         return d

@@ -73,6 +73,9 @@ class Knobs:
         self.values = {"batch_max": 32, "concurrency": 28}
         self.versions = {"batch_max": 1, "concurrency": 1}
         self.log = []                 # (name, value, If-Match, status)
+        self.began = []               # monotonic time of each write
+        self.open_gate = threading.Event()
+        self.open_gate.set()          # cleared: reads of a knob hang
         self.write_mode = "good"      # good, error-but-applied, ok-but-not, third, slow, refuse
 
 
@@ -99,6 +102,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         name = self._knob()
         if name:
             k = self.server.knobs
+            self.server.tell("asked", name)
+            k.open_gate.wait(60)
             body = json.dumps({"value": k.values[name], "nested": {"a/b": [0, k.values[name]]}}).encode()
             self._send(200, body, [("ETag", '"%d"' % k.versions[name])])
             self.server.tell("read", name)
@@ -116,6 +121,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._send(404, b"no\n")
             return
         k = self.server.knobs
+        k.began.append(time.monotonic())
         value, match, status, mode = json.loads(body)["value"], self.headers.get("If-Match"), 200, k.write_mode
         if mode == "refuse" or (match and match != '"%d"' % k.versions[name]):
             status = 412

@@ -1,0 +1,69 @@
+"""The kill switch, and what goes on, while the disk under the audit hangs or is full."""
+
+import json
+import os
+import time
+import unittest
+
+import audit_log
+import bad_stop_test
+from shim import Shim
+
+
+class Disk(bad_stop_test.Stopping):
+    ways = ("by_signal", "by_api")
+
+    def throw(self, way, d):
+        """Whatever the API answers when no record can be made: it does answer."""
+        if way == "by_api":
+            status, _ = d.request("POST", "/api/v1/halt", b'{"reason":"test"}', token=True)
+            self.assertIn(status, (200, 503))
+        else:
+            getattr(self, way)(d)
+
+    def halt_is_on_record(self, d):
+        d.wait_metric('trimtab_service_halted{service="embed"}', lambda v: v == 1, timeout=90)
+        self.assertEqual([], self.target.knobs.log)
+        self.assertEqual(0, d.end())
+        self.assertIn("HALT", [json.loads(b)["kind"] for b in audit_log.prove(d.data)])
+
+    def test_while_the_disk_hangs(self):
+        """The audit file does not answer: no record of the halt can be made, and still nothing is written."""
+        for way in self.ways:
+            with self.subTest(way):
+                self.setUp()
+                shim = Shim(os.path.join(self.folder, "shim"))
+                d = self.begin(shim)
+                shim.set(hang=1)
+                self.worse()
+                d.wait_line(component="audit", msg="INCIDENT")
+                self.target.wait("scrape", after=self.target.count("scrape") + 60)
+                thrown = time.monotonic()
+                self.throw(way, d)
+                self.assertEqual(200, d.request("GET", "/-/healthy")[0])
+                self.nothing_is_written_later(d, thrown)
+                self.assertEqual([], self.target.knobs.log)
+                shim.set(hang=0)                                    # the disk comes back; the halt stands and is on record
+                self.halt_is_on_record(d)
+                self.tearDown()
+
+    def test_while_the_disk_is_full(self):
+        for way in self.ways:
+            with self.subTest(way):
+                self.setUp()
+                shim = Shim(os.path.join(self.folder, "shim"))
+                d = self.begin(shim)
+                shim.set(full=1)
+                self.worse()
+                d.wait_line(component="store", level="error")
+                thrown = time.monotonic()
+                self.throw(way, d)
+                self.nothing_is_written_later(d, thrown)
+                shim.set(full=0)
+                self.halt_is_on_record(d)
+                self.tearDown()
+
+
+
+if __name__ == "__main__":
+    unittest.main()
