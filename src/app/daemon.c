@@ -294,6 +294,7 @@ static void stop(struct daemon *d)
     char path[1200];
     snprintf(path, sizeof path, "%s/listen", d->data);
     (void)unlink(path);
+    daemon_log_keep_halts(d, 0);
     if (d->loop && d->ready && d->exit_code != EXIT_STORE) {
         save_states(d);
         daemon_log_own(d, RECORD_STOP, "trimtab", d->exit_code == EXIT_GOOD ? "told to end" : "ended by a fault");

@@ -33,6 +33,7 @@ struct pending_append {
     uint64_t loop_token;                   /* the loop's; 0: nobody waits */
     char service[POLICY_NAME_MAX + 1];     /* "": the daemon's own record */
     int64_t since;                         /* monotonic */
+    bool halt;                             /* a halt that nothing on the disk knows of yet */
 };
 
 /* A command whose reply is awaited. */
@@ -115,6 +116,7 @@ void daemon_log_own(struct daemon *d, enum record_kind kind, const char *by, con
 void daemon_log_fold_later(struct daemon *d, const char *service);
 void daemon_log_poll(struct daemon *d);
 void daemon_log_second(struct daemon *d);                /* health, folds that wait */
+void daemon_log_keep_halts(struct daemon *d, int64_t patience_us);   /* halts that waited this long for their record */
 void daemon_log_close(struct daemon *d);
 struct wall daemon_log_newest(struct daemon *d);         /* of the last record or saved baseline; WALL_NONE: neither */
 
@@ -122,6 +124,9 @@ bool daemon_halt_open(struct daemon *d);
 void daemon_halt_close(struct daemon *d);
 void daemon_halt_check(struct daemon *d);                /* files and signal into commands */
 bool daemon_halt_file(const struct daemon *d, uint16_t service, char path[1200]);   /* is there one for this service? */
+/* A halt that the audit cannot take down yet stands as a file until it can, so that it survives whatever comes. */
+void daemon_halt_keep(struct daemon *d, const char *service, const char *why);
+void daemon_halt_recorded(struct daemon *d, const char *service);
 bool daemon_may_send(void *ctx, uint16_t service, uint32_t epoch, bool is_undo);
 
 /* NULL: said on stderr what is wrong. */

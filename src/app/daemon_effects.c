@@ -126,4 +126,10 @@ void daemon_command(struct daemon *d, uint16_t service, struct command *c,
     }
     e.u.command = *c;
     daemon_step(d, &e);
+    /* Only now, since this may have to wait for the disk: the halt is already in force. */
+    if (d->store_frozen && (c->verb == COMMAND_HALT || c->verb == COMMAND_HALT_UNDO)) {
+        for (uint16_t i = 0; i < d->policy->service_count; i++) {
+            if (service == i || service == ALL_SERVICES) daemon_halt_keep(d, d->policy->services[i].name, "the audit store fails");
+        }
+    }
 }

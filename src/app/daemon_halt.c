@@ -57,6 +57,37 @@ bool daemon_may_send(void *ctx, uint16_t service, uint32_t epoch, bool is_undo)
     return c->epoch == epoch && (c->halted || !daemon_halt_file(d, service, path));
 }
 
+static const char kept_by_us[] = "trimtab wrote this file since the audit could not take the halt down: ";
+
+void daemon_halt_keep(struct daemon *d, const char *service, const char *why)
+{
+    char path[1200];
+    snprintf(path, sizeof path, "%s/halt.%s", d->data, service);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 && errno == EEXIST) return;
+    if (fd < 0) {
+        log_line(LEVEL_ERROR, "halt", "the halt holds now, but cannot be kept on the disk: halt again after a restart", "service",
+                 service, "error", strerror(errno), NULL);
+        return;
+    }
+    /* On a full disk the name alone has to do; it is what counts. */
+    if (write(fd, kept_by_us, sizeof kept_by_us - 1) > 0 && write(fd, why, strlen(why)) > 0) (void)fsync(fd);
+    (void)close(fd);
+    log_line(LEVEL_WARN, "halt", "kept as a file until the audit can take it down", "service", service, "file", path, NULL);
+}
+
+void daemon_halt_recorded(struct daemon *d, const char *service)
+{
+    char path[1200], text[sizeof kept_by_us - 1];
+    snprintf(path, sizeof path, "%s/halt.%s", d->data, service);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (fd < 0) return;
+    bool ours = read(fd, text, sizeof text) == (ssize_t)sizeof text && memcmp(text, kept_by_us, sizeof text) == 0;
+    (void)close(fd);
+    if (ours && unlink(path) == 0)
+        log_line(LEVEL_INFO, "halt", "now on record; its file is not needed any more", "service", service, NULL);
+}
+
 static void owner_and_words(const char *path, char by[64], char why[200])
 {
     struct stat st;

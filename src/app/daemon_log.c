@@ -44,7 +44,9 @@ static void store_went_bad(struct daemon *d, const char *why)
 static void take_ack(struct daemon *d, const struct pending_append *p, const struct store_ack *ack)
 {
     api_histogram_add(&d->append_seconds, (double)(clock_monotonic_us() - p->since) / 1e6);
+    if (p->halt && ack->status == STATUS_OK) daemon_halt_recorded(d, p->service);
     if (ack->status != STATUS_OK) {
+        if (p->halt) daemon_halt_keep(d, p->service, ack->text);
         log_line(LEVEL_ERROR, "store", "an audit record could not be written", "service", p->service, "error", ack->text, NULL);
         store_went_bad(d, ack->text);
     }
@@ -77,9 +79,11 @@ void daemon_log_append(struct daemon *d, const char *service, const struct recor
 {
     struct err e;
     struct pending_append *p = push(d, service, loop_token);
+    for (uint32_t i = 0; i < n; i++) p->halt = p->halt || records[i].kind == RECORD_HALT;
     if (store_append(d->store, records, n, p->token, &e) == STATUS_OK) return;
     /* Without an ack the loop's own time-out (loop.md row 22) freezes the service and the log's tail decides. */
     d->pending_n--;
+    if (p->halt) daemon_halt_keep(d, service, e.text);
     log_line(LEVEL_ERROR, "store", "an audit record could not be queued", "service", service, "error", e.text, NULL);
     if (!d->store_frozen) d->store_bad_since = clock_monotonic_us();
     d->store_frozen = true;
@@ -233,8 +237,17 @@ static void watch_health(struct daemon *d)
     daemon_step(d, &e);
 }
 
+void daemon_log_keep_halts(struct daemon *d, int64_t patience_us)
+{
+    for (unsigned i = 0; i < d->pending_n; i++) {
+        const struct pending_append *p = &d->pending[(d->pending_head + i) % PENDING_MAX];
+        if (p->halt && clock_monotonic_us() - p->since >= patience_us) daemon_halt_keep(d, p->service, "the disk does not answer");
+    }
+}
+
 void daemon_log_second(struct daemon *d)
 {
+    daemon_log_keep_halts(d, US_PER_S);
     watch_health(d);
     fold_waiting(d);
 }

@@ -21,6 +21,13 @@ class Disk(bad_stop_test.Stopping):
         else:
             getattr(self, way)(d)
 
+    def halt_survives(self, d):
+        """Killed before the disk came back: the next life is halted all the same."""
+        d.process.kill()
+        d.process.wait()
+        self.assertTrue(os.path.exists(os.path.join(d.data, "halt.embed")))
+        return self.start(self.path)
+
     def halt_is_on_record(self, d):
         d.wait_metric('trimtab_service_halted{service="embed"}', lambda v: v == 1, timeout=90)
         self.assertEqual([], self.target.knobs.log)
@@ -43,7 +50,9 @@ class Disk(bad_stop_test.Stopping):
                 self.assertEqual(200, d.request("GET", "/-/healthy")[0])
                 self.nothing_is_written_later(d, thrown)
                 self.assertEqual([], self.target.knobs.log)
-                shim.set(hang=0)                                    # the disk comes back; the halt stands and is on record
+                shim.set(hang=0)                        # the disk comes back: the halt stands, on record, and needs no file
+                d.wait_line(component="halt", msg="now on record; its file is not needed any more")
+                self.assertFalse(os.path.exists(os.path.join(d.data, "halt.embed")))
                 self.halt_is_on_record(d)
                 self.tearDown()
 
@@ -59,10 +68,10 @@ class Disk(bad_stop_test.Stopping):
                 thrown = time.monotonic()
                 self.throw(way, d)
                 self.nothing_is_written_later(d, thrown)
-                shim.set(full=0)
+                self.assertEqual([], self.target.knobs.log)
+                d = self.halt_survives(d)
                 self.halt_is_on_record(d)
                 self.tearDown()
-
 
 
 if __name__ == "__main__":
