@@ -65,6 +65,7 @@ struct control_slot {                  /* newest action on one knob */
     uint8_t direction, story, origin;
     bool automatic, counted;           /* counted: already in n_auto */
     bool late_open;                    /* late watch */
+    bool late_doubt;                   /* reopened by a restart when it may have been over: a hit may be a person's. Volatile */
     bool confirmed;                    /* the forward write has read NEW everywhere */
     bool sent;                         /* a forward write may have been sent */
     bool extended, released, unacknowledged, cancelled;

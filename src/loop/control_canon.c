@@ -84,6 +84,7 @@ static void put_slot(struct canon *k, const struct control_slot *a)
     put8(k, a->origin);
     put8(k, a->late_open | a->confirmed << 1 | a->unacknowledged << 2 | a->cancelled << 3 | a->fail << 4 | a->kept_once << 5 |
                 (a->undo_sends > 2 ? 2 : a->undo_sends) << 6);
+    put8(k, a->late_open ? 1 + a->late_doubt : 0);
     if (a->late_open) put_until(k, a->late_after);
     put64(k, (uint64_t)a->settle.us);
     put64(k, (uint64_t)a->window.us);

@@ -78,6 +78,7 @@ void send_write(struct step *s, bool is_undo)
     unsigned knob = c->active;
     struct span readback = s->p->knobs[knob].readback;
     a->late_open = true;
+    a->late_doubt = false;
     a->late_after = instant_add(instant_add(s->e->now, readback), s->p->late_watch);
     a->answered = 0;
     if (!is_undo) a->sent = true;

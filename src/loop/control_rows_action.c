@@ -178,7 +178,7 @@ void act_33(struct step *s)
         bool ours = late->late_open && read_has(&s->e->reads[other], late->new_) && !late->confirmed;
         emit_plain(s, ours ? RECORD_YIELDED : RECORD_EXTERNAL, (unsigned)other);
     }
-    if (s->c->state == STATE_READBACK) applied(s, false);
+    if (s->c->state == STATE_READBACK) applied(s, class_of(s, s->c->active) == READ_MIX);
     hold(s, release);
 }
 

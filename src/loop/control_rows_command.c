@@ -121,15 +121,16 @@ static void halt_record(struct step *s)
 
 bool guard_49(const struct step *s)
 {
-    bool undo_possible = (1u << s->c->state & IN_FLIGHT) && s->c->state != STATE_INTENT && !s->c->store_failed;
+    bool undo_possible = (1u << s->c->state & IN_FLIGHT) && s->c->state != STATE_INTENT && !s->c->store_failed &&
+                         !s->c->follower;
     return s->e->kind == CE_HALT || !undo_possible;
 }
 void act_49(struct step *s)
 {
     struct control *c = s->c;
-    bool unsent = c->state == STATE_INTENT && !c->store_failed;
+    bool unsent = c->state == STATE_INTENT;
     uint8_t knob = c->active;
-    if (c->store_failed) {                 /* the flag stops writes at once; the record follows when the store is good */
+    if (c->store_failed || c->follower) {  /* the flag stops writes at once; the record follows when the store is good */
         c->halted = true;
         c->epoch++;
         go(s, STATE_HALTED);
@@ -141,7 +142,10 @@ void act_49(struct step *s)
     go(s, STATE_HALTED);
 }
 
-bool guard_490(const struct step *s) { return s->c->state != STATE_INTENT && !s->c->store_failed; }
+bool guard_490(const struct step *s)
+{
+    return s->c->state != STATE_INTENT && !s->c->store_failed && !s->c->follower;
+}
 void act_490(struct step *s)
 {
     enum state state = (enum state)s->c->state;

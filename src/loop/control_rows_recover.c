@@ -28,6 +28,10 @@ void act_52(struct step *s)
         s->o->row = 52;
         return;
     }
+    for (unsigned k = 0; k < s->p->knob_count; k++) {
+        struct control_slot *a = &c->knobs[k].slot;
+        if (a->late_open && instant_reached(s->e->now, a->late_after)) a->late_doubt = true;
+    }
     if (c->request.present) {
         emit(s, RECORD_VOID, NO_KNOB)->reason = REASON_RESTARTED;
         emit_done(s);

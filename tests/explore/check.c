@@ -116,7 +116,9 @@ static void on_knob(struct world *w, unsigned k, const struct control_record *r)
     case RECORD_INTENT: on_intent(w, k, r); break;
     case RECORD_APPLIED:
         to_phase(w, k, r->late || r->part ? PH_LATE : PH_APPLIED);
-        if (!r->late && !r->part) world_end_window(w, k);
+        if (r->late || r->part) break;
+        if (w->k[k].real[0] != w->k[k].real[1]) violated("APPLIED says everywhere, and an instance has another value");
+        world_end_window(w, k);
         break;
     case RECORD_PART: to_phase(w, k, PH_LATE); break;
     case RECORD_FAILED: to_phase(w, k, PH_FAILED); break;
@@ -310,8 +312,8 @@ static bool stays_halted(const struct world *w)
 
 void check_state(const struct world *w)
 {
-    bool sure = !w->live.store_failed && !w->store_bad;
-    if (w->halted && !w->live.halted && !w->follower && sure) violated("I6 a halt is lost without a resume");
+    bool sure = !w->live.store_failed && !w->store_bad && !w->follower;
+    if (w->halted && !w->live.halted && sure) violated("I6 a halt is lost without a resume");
     if (w->halted && sure && !stays_halted(w)) violated("a halted service left H without resume");
     if (sure) {
         const char *why = folds_to(&w->live, &w->log);

@@ -70,7 +70,7 @@ static void walk_slot(struct walk *k, struct control_slot *a)
 {
     bool *first[] = {&a->automatic, &a->counted, &a->late_open, &a->confirmed, &a->sent, &a->extended, &a->released,
                      &a->unacknowledged};
-    bool *second[] = {&a->cancelled, &a->fail, &a->kept_once};
+    bool *second[] = {&a->cancelled, &a->fail, &a->kept_once, &a->late_doubt};
     uint8_t action = (uint8_t)a->action;
     put8(k, &action);
     a->action = action;
@@ -83,7 +83,7 @@ static void walk_slot(struct walk *k, struct control_slot *a)
     put8(k, &a->story);
     put8(k, &a->origin);
     put_flags(k, first, 8);
-    put_flags(k, second, 3);
+    put_flags(k, second, 4);
     put8(k, &a->undo_sends);
     put_time(k, &a->late_after);
     put_time(k, &a->applied_at);
@@ -249,7 +249,10 @@ static void normal_knob(struct control_knob *c, struct instant now)
     struct instant *untils[] = {&c->interval_until, &c->protect_until, &c->cool_until, &c->frozen_until, &c->skip_until,
                                 &a->late_after, &c->would_until};
     for (unsigned i = 0; i < 7; i++) running(untils[i], now);
-    if (!a->late_open) a->late_after = INSTANT_NONE;
+    if (!a->late_open) {
+        a->late_after = INSTANT_NONE;
+        a->late_doubt = false;
+    }
     since(&c->failed_at);
     c->believed_since = INSTANT_NONE;
     since(&a->applied_at);
