@@ -15,13 +15,15 @@ static bool may_follow(uint8_t from, uint8_t to)
 {
     bool undo = from == PH_UNDO || from == PH_UNDO_RETRY;
     bool wanted = from == PH_BAD || from == PH_INCONCLUSIVE || from == PH_CANCEL || from == PH_ROLLBACK || from == PH_LATE;
-    bool kept = from == PH_KEPT || from == PH_PARTIAL, told = from == PH_HELD || from == PH_YIELDED || from == PH_UNDO_FAILED;
+    bool kept = from == PH_KEPT || from == PH_PARTIAL;
+    bool told = from == PH_HELD || from == PH_YIELDED || from == PH_UNDO_FAILED;
     switch (to) {
     case PH_INTENT: return phase_ended(from);
     case PH_APPLIED: case PH_FAILED: case PH_ABORTED: return from == PH_INTENT;
     case PH_LATE:
         return from == PH_INTENT || from == PH_FAILED || from == PH_ABORTED || from == PH_UNDONE || from == PH_APPLIED || told;
-    case PH_BAD: case PH_INCONCLUSIVE: case PH_KEPT: case PH_PARTIAL: return from == PH_APPLIED || (to == PH_BAD && from == PH_LATE);
+    case PH_BAD: return from == PH_APPLIED || from == PH_LATE;
+    case PH_INCONCLUSIVE: case PH_KEPT: case PH_PARTIAL: return from == PH_APPLIED;
     case PH_HELD: return from == PH_INTENT || from == PH_APPLIED || from == PH_LATE;
     case PH_YIELDED: return true;
     case PH_CANCEL: case PH_ROLLBACK: return from == PH_APPLIED || kept || told || from == PH_LATE;
@@ -291,7 +293,8 @@ static const char *folds_to(const struct control *a, const struct control *b)
         if (!until_same(a->suspended[i], b->suspended[i])) return "I9 a suspension differs from the fold of the log";
     }
     for (unsigned i = 0; i < 2; i++) {
-        if (instant_is_set(a->harmful[i]) != instant_is_set(b->harmful[i])) return "I9 the breaker differs from the fold of the log";
+        bool alike = instant_is_set(a->harmful[i]) == instant_is_set(b->harmful[i]);
+        if (!alike) return "I9 the breaker differs from the fold of the log";
     }
     for (unsigned k = 0; k < KNOBS; k++) {
         if (!knobs_same(&a->knobs[k], &b->knobs[k])) return "I9 the facts of a knob differ from the fold of the log";

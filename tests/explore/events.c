@@ -79,7 +79,8 @@ static void tick(struct moves *m, struct tick t)
 {
     struct control_event e;
     tick_event(m->w, &t, &e);
-    step(m, m->w, &e, t.poll ? t.no_reads ? "time passes" : t.later ? "read, deadline over" : "read" : t.later ? "tick, timer over" : "tick");
+    const char *poll = t.no_reads ? "time passes" : t.later ? "read, deadline over" : "read";
+    step(m, m->w, &e, t.poll ? poll : t.later ? "tick, timer over" : "tick");
 }
 
 /* Mode alert for one tick; it costs, so that logs of plans do not multiply the states. */

@@ -257,8 +257,8 @@ static void print_result(const struct explorer *x, double seconds)
     for (unsigned i = 0; i < all; i++) fired += x->rows[rows[i].row] > 0;
     printf(x->json ? "{\"cas\":\"%s\",\"budget\":%u,\"tier_b\":%u,\"states\":%u,\"transitions\":%llu,\"depth\":%u,\"complete\":%s,"
                      "\"violations\":%u,\"rows_fired\":%u,\"rows\":%u,\"seconds\":%d}\n"
-                   : "cas %s, budget %u, tier of B %u: %u states, %llu transitions, depth %u, complete %s, violations %u, rows fired "
-                     "%u of %u, %d s\n",
+                   : "cas %s, budget %u, tier of B %u: %u states, %llu transitions, depth %u, complete %s, violations %u, "
+                     "rows fired %u of %u, %d s\n",
            names[options.cas], options.budget, options.tier_b, x->n, (unsigned long long)x->transitions, x->depth,
            x->full ? "false" : "true", x->found_n, fired, all, (int)seconds);
     if (x->json) return;

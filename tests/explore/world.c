@@ -17,7 +17,8 @@ struct control_policy world_policy(const struct world *w)
     for (unsigned k = 0; k < KNOBS; k++) {
         p.knobs[k] = (struct control_knob_policy){
             .class = (uint8_t)(k ? CLASS_CACHE : CLASS_BATCH), .tier = k ? options.tier_b : 1, .cas = (uint8_t)options.cas,
-            .listed = !w->k[k].forbidden, .versions_with = (uint8_t)k, .interval = SPAN_HOUR(4), .protect = SPAN_HOUR(24), .readback = SPAN_S(10),
+            .listed = !w->k[k].forbidden, .versions_with = (uint8_t)k, .interval = SPAN_HOUR(4), .protect = SPAN_HOUR(24),
+            .readback = SPAN_S(10),
         };
     }
     return p;
