@@ -24,6 +24,7 @@ struct detect_csv {
     struct track track;
     struct series series;
     uint16_t slots[SLOT_RING];
+    struct past past;
     struct score_hist hist[VIEWS];
     double limit[VIEWS];
     int64_t last, first;
@@ -55,6 +56,7 @@ struct detect_csv *detect_csv_new(const char *name, struct span step)
     track_init(&c->track, &c->service, &c->signal, 0.2, tick);
     c->track.slots = c->slots;
     c->track.stride = 1;
+    c->track.past = &c->past;
     c->track.score_warm = 2 * SERIES_WARM;
     series_init(&c->series);
     c->last = c->first = INT64_MIN;

@@ -11,11 +11,16 @@
 #define QUIET_TICKS 10           /* false for so many ticks: an incident closes */
 #define RELEASE_KEPT_TICKS 60    /* 30 min */
 
+size_t detect_slots_size(uint16_t n)
+{
+    return (n ? n : 1u) * (SLOT_RING * sizeof(uint16_t) + sizeof(struct past));
+}
+
 bool detect_memory(uint16_t n, struct series **ret_series, uint16_t **ret_slots)
 {
     size_t cap = n ? n : 1u;
     struct series *series = calloc(cap, sizeof *series);
-    uint16_t *slots = calloc(cap * SLOT_RING, sizeof *slots);
+    uint16_t *slots = calloc(1, detect_slots_size(n));
     if (!series || !slots) {
         free(series);
         free(slots);
@@ -32,6 +37,7 @@ void detect_point_slots(struct detect *d)
     for (uint16_t i = 0; i < d->n; i++) {
         d->tracks[i].slots = d->slots + i;
         d->tracks[i].stride = d->n;
+        d->tracks[i].past = (struct past *)(d->slots + (size_t)d->n * SLOT_RING) + i;
     }
 }
 

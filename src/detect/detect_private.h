@@ -25,12 +25,13 @@ struct detect {
     struct track *tracks;
     struct detect_state st;
     struct series *series;
-    uint16_t *slots;             /* SLOT_RING rows of a code for each signal */
+    uint16_t *slots;             /* SLOT_RING rows of a code for each signal, and behind them a struct past of each */
 };
 
 void detect_evidence(const struct detect *d, struct instant now, struct wall wall, struct evidence *out);
 struct datum detect_window(const struct series *s, const struct track *t, enum fn fn, int64_t now, struct span window);
 /* Zeroed series and slots for `n` signals. false: out of memory, nothing kept. */
+size_t detect_slots_size(uint16_t n);           /* bytes of slots and pasts */
 bool detect_memory(uint16_t n, struct series **ret_series, uint16_t **ret_slots);
 void detect_point_slots(struct detect *d);      /* after d->slots was set */
 /* Whether learning is off only because of what the loop said, and with which clip. */

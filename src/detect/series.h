@@ -53,6 +53,13 @@ struct track {
      * slot by slot, so that it is touched only as history grows. */
     uint16_t *slots;
     uint32_t stride;
+    struct past *past;
+};
+
+/* What a signal keeps of days and weeks, apart from the rest: most of it is untouched until there is such a past. */
+struct past {
+    uint16_t prof_week[SLOTS_WEEK];
+    uint8_t excluded[SLOT_RING / 8];     /* bit per slot of the ring */
 };
 
 /* How often a score was seen, in steps of a sixteenth of an octave; two generations, so that the past slides. */
@@ -99,12 +106,10 @@ struct series {
     struct score_hist hist;
     uint16_t slot_acc[SLOT_ACC];
     uint16_t prof_day[SLOTS_DAY];    /* profile as it stood in each of the last 24 h */
-    uint16_t prof_week[SLOTS_WEEK];
     float point_value[SERIES_POINTS];
     uint32_t point_ms[SERIES_POINTS];    /* low 32 bits of milliseconds: the ring spans far less */
     float block_mean[SERIES_BLOCKS], block_median[SERIES_BLOCKS];
     uint8_t block_known[SERIES_BLOCKS];
-    uint8_t slot_excluded[SLOT_RING / 8];
 };
 
 void track_init(struct track *t, const struct service_def *s, const struct signal_def *d, double alpha, int64_t tick_us);

@@ -72,15 +72,15 @@ uint32_t slot_ring_at(int64_t no)
     return (uint32_t)(at < 0 ? at + SLOT_RING : at);
 }
 
-static bool excluded_at(const struct series *s, uint32_t at) { return s->slot_excluded[at / 8] >> (at % 8) & 1; }
+static bool excluded_at(const struct track *t, uint32_t at) { return t->past->excluded[at / 8] >> (at % 8) & 1; }
 
-static void slot_put(struct series *s, const struct track *t, int64_t no, uint16_t code, bool excluded)
+/* Writes only what differs: a page that was never written takes no room. */
+static void slot_put(const struct track *t, int64_t no, uint16_t code, bool excluded)
 {
     uint32_t at = slot_ring_at(no);
-    uint8_t bit = (uint8_t)(1u << (at % 8));
-    t->slots[(size_t)at * t->stride] = code;
-    if (excluded) s->slot_excluded[at / 8] |= bit;
-    else s->slot_excluded[at / 8] &= (uint8_t)~bit;
+    uint16_t *slot = &t->slots[(size_t)at * t->stride];
+    if (*slot != code) *slot = code;
+    if (excluded_at(t, at) != excluded) t->past->excluded[at / 8] ^= (uint8_t)(1u << (at % 8));
 }
 
 /* Code of a closed slot; 0 when nothing is known about it. */
@@ -88,7 +88,7 @@ uint16_t slot_get(const struct series *s, const struct track *t, int64_t no, boo
 {
     if (s->slot_now == INT64_MIN || no < s->slot_first || no >= s->slot_now || no < s->slot_now - SLOT_RING) return 0;
     uint32_t at = slot_ring_at(no);
-    return with_excluded || !excluded_at(s, at) ? t->slots[(size_t)at * t->stride] : 0;
+    return with_excluded || !excluded_at(t, at) ? t->slots[(size_t)at * t->stride] : 0;
 }
 
 static void slot_close(struct series *s, const struct track *t)
@@ -97,7 +97,7 @@ static void slot_close(struct series *s, const struct track *t)
     uint32_t n = s->slot_count < SLOT_ACC ? s->slot_count : SLOT_ACC;
     bool excluded = 3 * s->slot_bad > s->slot_seen;
     if (n > 0 && 2 * s->slot_count >= t->slot_ticks) code = slot_code(slot_median(s->slot_acc, n));
-    slot_put(s, t, s->slot_now, code, excluded);
+    slot_put(t, s->slot_now, code, excluded);
     score_slot_closed(s, t, s->slot_now, excluded);
     s->slot_count = s->slot_bad = s->slot_seen = 0;
 }
@@ -110,8 +110,8 @@ static void slot_open(struct series *s, const struct track *t, int64_t no)
         slot_close(s, t);
         int64_t first = s->slot_now + 1;
         if (no - first > SLOT_RING) first = no - SLOT_RING;
-        for (int64_t i = first; i < no; i++) slot_put(s, t, i, 0, false);
-        slot_put(s, t, no, 0, false);
+        for (int64_t i = first; i < no; i++) slot_put(t, i, 0, false);
+        slot_put(t, no, 0, false);
     }
     s->slot_now = no;
     anchor_closed(s, t);
@@ -138,7 +138,7 @@ void slots_mark(struct series *s, const struct track *t, int64_t now, int64_t wa
     if (first < s->slot_first) first = s->slot_first;
     for (int64_t no = first; no <= last && no < s->slot_now; no++) {
         uint32_t at = slot_ring_at(no);
-        s->slot_excluded[at / 8] |= (uint8_t)(1u << (at % 8));
+        t->past->excluded[at / 8] |= (uint8_t)(1u << (at % 8));
     }
     if (last >= s->slot_now) s->slot_bad = s->slot_seen;
 }

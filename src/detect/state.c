@@ -117,7 +117,7 @@ static void save_rings(const struct series *s, const struct track *t, struct buf
     buf_le32(b, s->hist.before_n);
     put_u16s(b, s->slot_acc, SLOT_ACC);
     put_u16s(b, s->prof_day, SLOTS_DAY);
-    put_u16s(b, s->prof_week, SLOTS_WEEK);
+    put_u16s(b, t->past->prof_week, SLOTS_WEEK);
     put_floats(b, s->point_value, points);
     put_u32s(b, s->point_ms, points);
     put_floats(b, s->block_mean, blocks);
@@ -126,7 +126,7 @@ static void save_rings(const struct series *s, const struct track *t, struct buf
     for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now; no++) {
         uint32_t at = slot_ring_at(no);
         uint16_t code = t->slots[(size_t)at * t->stride];
-        uint8_t bytes[3] = {(uint8_t)code, (uint8_t)(code >> 8), s->slot_excluded[at / 8] >> (at % 8) & 1};
+        uint8_t bytes[3] = {(uint8_t)code, (uint8_t)(code >> 8), t->past->excluded[at / 8] >> (at % 8) & 1};
         buf_add(b, bytes, sizeof bytes);
     }
 }
@@ -166,7 +166,7 @@ static void load_rings(struct series *s, const struct track *t, struct reader *r
     hist_find_top(&s->hist);
     get_u16s(r, s->slot_acc, SLOT_ACC);
     get_u16s(r, s->prof_day, SLOTS_DAY);
-    get_u16s(r, s->prof_week, SLOTS_WEEK);
+    get_u16s(r, t->past->prof_week, SLOTS_WEEK);
     get_floats(r, s->point_value, points);
     get_u32s(r, s->point_ms, points);
     get_floats(r, s->block_mean, blocks);
@@ -175,7 +175,7 @@ static void load_rings(struct series *s, const struct track *t, struct reader *r
     for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now && !r->failed; no++) {
         uint32_t at = slot_ring_at(no);
         get_u16s(r, &t->slots[(size_t)at * t->stride], 1);
-        if (read_le8(r)) s->slot_excluded[at / 8] |= (uint8_t)(1u << (at % 8));
+        if (read_le8(r)) t->past->excluded[at / 8] |= (uint8_t)(1u << (at % 8));
     }
 }
 
@@ -385,7 +385,7 @@ bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant
 
 size_t detect_bytes(const struct detect *d)
 {
-    return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks + SLOT_RING * sizeof *d->slots);
+    return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks + SLOT_RING * sizeof *d->slots + sizeof(struct past));
 }
 
 /* Over the memory itself, eight bytes at a time: the structs have no gaps and no leftovers (state_test holds them to it),
@@ -404,10 +404,11 @@ static uint64_t digest_words(const void *bytes, size_t len, uint64_t h)
 
 uint64_t detect_digest(const struct detect *d)
 {
-    _Static_assert(sizeof(struct series) % 8 == 0 && sizeof(struct detect_state) % 8 == 0, "digest takes whole words");
+    _Static_assert(sizeof(struct series) % 8 == 0 && sizeof(struct detect_state) % 8 == 0 && sizeof(struct past) % 8 == 0 &&
+                       SLOT_RING % 4 == 0, "digest takes whole words");
     uint64_t h = digest_words(&d->st, sizeof d->st, FNV_BASIS);
     h = digest_words(d->series, d->n * sizeof *d->series, h);
-    return digest_words(d->slots, (size_t)d->n * SLOT_RING * sizeof *d->slots, h);
+    return digest_words(d->slots, detect_slots_size(d->n), h);
 }
 
 struct detect *detect_clone(const struct detect *d)
@@ -426,7 +427,7 @@ struct detect *detect_clone(const struct detect *d)
     }
     memcpy(c->tracks, d->tracks, n * sizeof *c->tracks);
     memcpy(c->series, d->series, n * sizeof *c->series);
-    memcpy(c->slots, d->slots, n * SLOT_RING * sizeof *c->slots);
+    memcpy(c->slots, d->slots, detect_slots_size(d->n));
     detect_point_slots(c);
     return c;
 }

@@ -14,6 +14,7 @@
 
 #define FLEET_SIGNALS 20
 #define FLEET_TICK_US (30 * US_PER_S)
+#define FLEET_WALL_US (INT64_C(1778544000) * US_PER_S)   /* wall time of instant 0 */
 
 static const char *const fleet_names[FLEET_SIGNALS] = {
     "latency_p99", "latency_p50", "latency_mean", "error_ratio", "timeout_ratio", "queue_depth", "batch_size", "throughput",
@@ -100,7 +101,7 @@ struct fleet {
 static inline void fleet_step(struct fleet *f, struct event *e, struct update *u)
 {
     e->now = f->now;
-    e->wall = (struct wall){f->now.us + INT64_C(1778544000) * US_PER_S};
+    e->wall = (struct wall){f->now.us + FLEET_WALL_US};
     loop_step(f->loop, e, u);
     f->effects += u->n;
 }
@@ -168,7 +169,7 @@ static inline void fleet_page(struct fleet *f, uint16_t service)
     e.u.page.bytes = b.data;
     e.u.page.len = b.len;
     e.u.page.began = f->now;
-    e.u.page.began_wall = (struct wall){f->now.us + INT64_C(1778544000) * US_PER_S};
+    e.u.page.began_wall = (struct wall){f->now.us + FLEET_WALL_US};
     fleet_step(f, &e, &u);
     fleet_answer(f, u.effects, u.n);
 }
@@ -201,7 +202,7 @@ static inline bool fleet_open(struct fleet *f, unsigned services, bool pages)
     *f = (struct fleet){.policy = fleet_policy(services, pages), .services = services, .pages = pages};
     prng_seed(&f->rng, 1);
     if (!f->policy) return false;
-    f->loop = loop_new(f->policy, f->now, (struct wall){INT64_C(1778544000) * US_PER_S}, (struct loop_options){.alone = true});
+    f->loop = loop_new(f->policy, f->now, (struct wall){FLEET_WALL_US}, (struct loop_options){.alone = true});
     if (!f->loop) return false;
     struct event e = {.kind = EVENT_FOLDED, .service = ALL_SERVICES};
     fleet_step(f, &e, &u);
