@@ -128,15 +128,14 @@ void command_take(struct loop *l, struct service_loop *s, const struct command *
     if (s->reads_out == 0) command_run_waiting(l, s);
 }
 
-/* loop.md section 2: an approval overrides PERSON gates, and cooling, protected, interval, change-window if the request
- * names them. */
+/* loop.md section 2: an approval overrides PERSON gates, and cooling, protected, interval, change-window only if the request
+ * names them. No request does: one is made only when these gates are open, and if one has shut since, the facts have changed. */
 static void remeasure(struct loop *l, struct service_loop *s, struct control_event *e)
 {
-    const uint32_t overridden = DECIDE_OVERRIDABLE;
     tick_evidence(l, s);
     struct symptom_summary sum;
     symptoms_drive(l, s, &sum);
-    struct control_decision d = tick_decide(l, s, overridden);
+    struct control_decision d = tick_decide(l, s, 0);
     bool same_plan = d.plan == s->control.request.plan && (d.kind == CD_ASK || d.kind == CD_TUNE);
     e->remeasure_ok = same_plan && sum.now == TRI_TRUE;
     e->remeasure_reason = sum.now != TRI_TRUE ? REASON_SYMPTOM_GONE : d.kind == CD_SHUT ? d.reason : REASON_FACTS_CHANGED;

@@ -25,7 +25,7 @@ static void send_effect(struct loop *l, struct service_loop *s, const struct con
         return;
     }
     l->counters.actions++;
-    l->recent[l->recent_n++ % RECENT_ACTIONS] = l->now;
+    fleet_sent(l, l->now);
 }
 
 static void note_regime(struct loop *l, struct service_loop *s, const struct control_output *o)
@@ -90,7 +90,10 @@ static void count_records(struct loop *l, struct service_loop *s, const struct c
             l->counters.incidents += fresh;
             if (fresh) s->opened_at = l->now;
             s->incident_last = r->incident;
+            fleet_incident(l, s);
+            fleet_tell_storm(l, s);
         }
+        if (r->kind == RECORD_VERDICT && r->verdict == VERDICT_HARMFUL && r->fail) fleet_harm(l, r->at);
         if (r->kind == RECORD_INTENT) judge_begin(l, s);
         if (r->kind == RECORD_CLOSED || r->kind == RECORD_ACCEPTED) symptoms_closed(s);
     }

@@ -8,6 +8,7 @@
 #define START_CAUTION SPAN_MIN(30)
 #define STORM_WINDOW SPAN_MIN(10)
 #define STORM_SERVICES 3
+#define BREAKER_SPAN SPAN_HOUR(24)
 
 static bool depends(const struct service_def *a, const struct service_def *b)
 {
@@ -115,3 +116,55 @@ void fleet_wake_set(struct loop *l, uint16_t service)
 }
 
 struct instant fleet_wake(const struct loop *l) { return l->wakes[1]; }
+
+void fleet_sent(struct loop *l, struct instant at)
+{
+    unsigned have = l->recent_n < RECENT_ACTIONS ? l->recent_n : RECENT_ACTIONS;
+    for (unsigned i = 0; i < have; i++) {
+        if (l->recent[i].us == at.us) return;      /* the log is given a second time */
+    }
+    l->recent[l->recent_n++ % RECENT_ACTIONS] = at;
+}
+
+/* loop.md section 2: three harmful verdicts in 24 h drop the fleet to confirm until resume --all. */
+void fleet_harm(struct loop *l, struct instant at)
+{
+    struct instant *h = l->harmful;
+    if (instant_is_set(h[0]) && !instant_before(h[0], at)) return;
+    if (!span_less(instant_since(l->now, at), BREAKER_SPAN)) return;
+    h[2] = h[1];
+    h[1] = h[0];
+    h[0] = at;
+    if (instant_is_set(h[2]) && span_less(instant_since(h[0], h[2]), BREAKER_SPAN)) l->fleet_breaker = true;
+}
+
+void fleet_acknowledge(struct loop *l)
+{
+    l->fleet_breaker = false;
+    l->harmful[1] = l->harmful[2] = INSTANT_NONE;
+}
+
+/* A neighbour that got worse after our write counts as harm done by it; one that was ill before does not. */
+void fleet_incident(struct loop *l, const struct service_loop *s)
+{
+    uint16_t symptom = s->control.symptom;
+    if (symptom >= s->def->symptom_count || !s->def->symptoms[symptom].request_layer) return;
+    for (uint16_t i = 0; i < l->service_count; i++) {
+        struct service_loop *other = &l->services[i];
+        bool ours = other != s && control_in_flight(&other->control) && same_group(s->def, other->def);
+        if (!ours || instant_before(s->control.onset, other->action.intent_at)) continue;
+        other->neighbour_harm = true;
+        (void)text_copy(other->neighbour, sizeof other->neighbour, s->def->name);
+    }
+}
+
+void fleet_tell_storm(struct loop *l, struct service_loop *s)
+{
+    bool storm = fleet_storm(l);
+    if (storm && !l->storm_told) {
+        notice(l, s, NOTICE_PAGE, "common cause",
+               "more than a fifth of the services degraded within ten minutes: look for what they share; until then every change "
+               "asks a person");
+    }
+    l->storm_told = storm;
+}

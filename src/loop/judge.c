@@ -53,6 +53,7 @@ void judge_begin(struct loop *l, struct service_loop *s)
     const struct judge_def *j = &s->def->judge;
     struct action_state *a = &s->action;
     const struct control_knob *knob = &s->control.knobs[s->control.active];
+    s->neighbour_harm = false;
     *a = (struct action_state){.knob = s->control.active, .onset = s->control.onset, .intent_at = l->now,
                                .window_start = INSTANT_NEVER, .errors_from = l->now};
     a->old_since = instant_is_set(knob->believed_since) ? knob->believed_since : s->knobs[a->knob].first_seen;
@@ -228,5 +229,7 @@ bool judge_policy_allows(const struct service_loop *s)
     const struct knob_def *k = &s->def->knobs[c->active];
     struct knob_value v = {0};
     if (!intern_get(&s->intern, c->knobs[c->active].slot.new_, &v) || !v.is_number) return false;
-    return k->tier < 3 && v.decimal >= k->min && v.decimal <= k->max;
+    bool allowed = k->tier < 3 && v.decimal >= k->min && v.decimal <= k->max;
+    /* What trimtab did by itself must still be something that it may do by itself. */
+    return allowed && !(c->knobs[c->active].slot.automatic && decide_tier(s->def, k) > 1);
 }

@@ -59,6 +59,7 @@ struct loop *loop_new(struct policy *policy, struct instant now, struct wall wal
     struct loop *l = calloc(1, sizeof *l);
     if (!l) return NULL;
     *l = (struct loop){.policy = policy, .options = options, .now = now, .started = now, .wall = wall,
+                       .clock_good_at = INSTANT_NONE, .harmful = {INSTANT_NONE, INSTANT_NONE, INSTANT_NONE},
                        .wall_offset_us = wall.us - now.us, .service_count = policy->service_count};
     policy->references++;
     l->services = calloc(policy->service_count ? policy->service_count : 1, sizeof *l->services);
@@ -120,7 +121,7 @@ static void watch_clock(struct loop *l, const struct event *e)
     int64_t offset = e->wall.us - e->now.us, moved = offset - l->wall_offset_us;
     l->wall_offset_us = offset;
     if (moved > CLOCK_STEP.us || moved < -CLOCK_STEP.us) {
-        l->clock_ticks_left = CLOCK_FREEZE_TICKS;
+        l->clock_good_at = instant_add(l->now, (struct span){CLOCK_FREEZE_TICKS * l->policy->tick.us});
         freeze_all(l, CE_FREEZE, FREEZE_CLOCK);
     }
 }
@@ -282,19 +283,21 @@ static void step_all(struct loop *l, const struct event *e)
 {
     struct event each = *e;
     if (e->kind == EVENT_COMMAND) each.u.command.id = 0;
+    bool lifts = e->kind == EVENT_COMMAND && e->u.command.verb == COMMAND_RESUME && e->u.command.role >= ROLE_ADMIN;
+    if (lifts) fleet_acknowledge(l);
     for (uint16_t i = 0; i < l->service_count; i++) step_service(l, i, &each);
     if (e->kind == EVENT_COMMAND) command_reply(l, e->u.command.id, STATUS_OK, "done for all services", "");
 }
 
-static void thaw_clock(struct loop *l, uint64_t ticks_before)
+static void thaw_clock(struct loop *l)
 {
-    if (l->clock_ticks_left == 0 || l->counters.ticks == ticks_before) return;
-    if (--l->clock_ticks_left == 0) freeze_all(l, CE_THAW, FREEZE_CLOCK);
+    if (!instant_is_set(l->clock_good_at) || !instant_reached(l->now, l->clock_good_at)) return;
+    l->clock_good_at = INSTANT_NONE;
+    freeze_all(l, CE_THAW, FREEZE_CLOCK);
 }
 
 void loop_step(struct loop *l, const struct event *e, struct update *ret)
 {
-    uint64_t ticks = l->counters.ticks;
     arena_reset(&l->arena);
     l->effect_n = 0;
     l->now = instant_max(l->now, e->now);
@@ -307,6 +310,6 @@ void loop_step(struct loop *l, const struct event *e, struct update *ret)
     } else if (e->service < l->service_count) {
         step_service(l, e->service, e);
     }
-    thaw_clock(l, ticks);
+    thaw_clock(l);
     *ret = (struct update){l->effects, l->effect_n, fleet_wake(l)};
 }

@@ -99,16 +99,18 @@ static bool carry_detect(struct service_loop *s, struct detect *fresh, struct in
     return ok;
 }
 
-static void tell_mode(struct loop *l, struct service_loop *s, enum mode from, enum mode to, const char *by)
+static void tell_mode(struct loop *l, struct service_loop *s, const char *class, enum mode from, enum mode to, const char *by)
 {
     if (from == to) return;
     struct record *r = ARENA_NEW(&l->arena, struct record);
     CHECK(r != NULL);
     struct buf note = BUF_INIT;
-    buf_printf(&note, "mode changed from %s to %s by a reload", mode_name(from), mode_name(to));
+    buf_printf(&note, "mode%s%s changed from %s to %s by a reload", class ? " of class " : "", class ? class : "", mode_name(from),
+               mode_name(to));
     record_init(r, RECORD_MODE);
     record_i64(r, RF_AT, l->wall.us);
     record_text(r, RF_SERVICE, s->def->name);
+    record_text(r, RF_CLASS, class);
     record_text(r, RF_MODE, mode_name(to));
     record_text(r, RF_FROM, mode_name(from));
     record_text(r, RF_TO, mode_name(to));
@@ -118,6 +120,16 @@ static void tell_mode(struct loop *l, struct service_loop *s, enum mode from, en
     struct effect *e = loop_effect(l, EFFECT_APPEND, service_index(l, s));
     e->u.append.records = r;
     e->u.append.n = 1;
+}
+
+/* The service's own mode, and each class that does not simply follow it. */
+static void tell_modes(struct loop *l, struct service_loop *s, enum mode was, const enum mode was_class[CLASS_COUNT], const char *by)
+{
+    tell_mode(l, s, NULL, was, s->def->mode, by);
+    for (int c = 0; c < CLASS_COUNT; c++) {
+        bool follows = was_class[c] == was && s->def->class_mode[c] == s->def->mode;
+        if (!follows) tell_mode(l, s, class_name((enum action_class)c), was_class[c], s->def->class_mode[c], by);
+    }
 }
 
 /* The log is read anew. The shell may do that later than now, so until EVENT_FOLDED the empty state counts as one whose store
@@ -135,7 +147,8 @@ void service_refold(struct loop *l, struct service_loop *s)
 bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uint16_t index, const char *by)
 {
     const struct service_def *was = s->def;
-    enum mode old_mode = was->mode;
+    enum mode old_mode = was->mode, old_class[CLASS_COUNT];
+    memcpy(old_class, was->class_mode, sizeof old_class);
     struct policy *old_policy = s->policy;
     bool same = same_shape(was, &p->services[index]);
     struct needs *needs = &p->services[index].needs;
@@ -167,7 +180,7 @@ bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uin
         struct control_event e = {.kind = CE_POLICY, .now = l->now, .knob = NO_KNOB};
         drive(l, s, &e, NULL);
     }
-    tell_mode(l, s, old_mode, s->def->mode, by);
+    tell_modes(l, s, old_mode, old_class, by);
     old_policy->references--;
     return true;
 }

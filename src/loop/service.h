@@ -17,6 +17,7 @@
 #define COMMANDS_WAITING_MAX 8
 #define BY_MAX 64
 #define WORDS_MAX 200
+#define LAST_CHANGE_MAX 240
 
 struct symptom_state {
     enum tri now;
@@ -51,6 +52,7 @@ struct action_state {
     struct instant errors_from;
     struct verify_result result;      /* of the last judgement */
     bool judged;
+    char harm[120];                   /* why it is taken back early; "" no reason to */
 };
 
 struct waiting_command {
@@ -102,6 +104,10 @@ struct service_loop {
     uint8_t plan_hash[32];            /* of the decision's or request's plan */
     char request_hash[65];
     uint64_t loop_id;                 /* index in the loop */
+    bool neighbour_harm;              /* a member of the group got a new incident that users feel since our INTENT */
+    char neighbour[64];               /* its name */
+    char asked_by[BY_MAX];            /* of the running action: who asked, "auto" */
+    char last_change[LAST_CHANGE_MAX];/* of any knob: what, who, when; "" none known */
     uint64_t incident_last;           /* the newest that was opened: another record of it is an update */
     struct instant opened_at;         /* last incident, for the storm gate */
     char last_reason[64];
@@ -119,7 +125,10 @@ struct loop {
     struct instant now, started;
     struct wall wall;
     int64_t wall_offset_us;           /* wall - now, to see clock steps */
-    uint8_t clock_ticks_left;         /* ticks until a clock freeze ends */
+    struct instant clock_good_at;     /* a clock freeze ends then; NONE: there is none */
+    struct instant harmful[3];        /* the newest harmful verdicts of the fleet, for its breaker */
+    bool fleet_breaker;               /* tripped, until resume --all */
+    bool storm_told;
     struct arena arena;               /* of this step's effects */
     struct effect *effects;
     uint32_t effect_n, effect_cap;
@@ -190,6 +199,7 @@ void drive_poll(struct loop *l, struct service_loop *s, uint32_t knobs_read);
 /* story.c, unstory.c */
 void story_append(struct loop *l, struct service_loop *s, const struct control_output *o, const struct command *by);
 bool unstory(struct loop *l, struct service_loop *s, const struct record *r, struct control_record *ret);
+void change_remember(const struct loop *l, struct service_loop *s, const struct record *r);
 void story_fold(struct loop *l, struct service_loop *s, const struct record *r);
 
 /* words.c: sentences for people */
@@ -216,6 +226,11 @@ int fleet_in_flight(const struct loop *l);
 int fleet_in_flight_max(const struct loop *l);
 int fleet_last_hour(const struct loop *l);
 void fleet_count(const struct loop *l, struct loop_counters *ret);    /* adds what stands now */
+void fleet_sent(struct loop *l, struct instant at);               /* an automatic write, or one that may have been sent */
+void fleet_harm(struct loop *l, struct instant at);               /* a harmful verdict */
+void fleet_acknowledge(struct loop *l);                           /* resume --all */
+void fleet_incident(struct loop *l, const struct service_loop *s);   /* a new incident that users feel */
+void fleet_tell_storm(struct loop *l, struct service_loop *s);
 bool fleet_wakes_init(struct loop *l);                /* for l->service_count services */
 void fleet_wake_set(struct loop *l, uint16_t service);
 struct instant fleet_wake(const struct loop *l);

@@ -27,25 +27,28 @@ struct service_plain {
     struct waiting_command waiting[COMMANDS_WAITING_MAX];
     unsigned waiting_n;
     uint64_t incident_last;
+    bool neighbour_harm;
+    char neighbour[64], asked_by[BY_MAX], last_change[LAST_CHANGE_MAX];
 };
 
 struct loop_plain {
     struct loop_options options;
-    struct instant now, started, recent[RECENT_ACTIONS];
+    struct instant now, started, clock_good_at, harmful[3], recent[RECENT_ACTIONS];
     struct wall wall;
     int64_t wall_offset_us;
     unsigned recent_n;
-    uint8_t clock_ticks_left;
+    bool fleet_breaker, storm_told;
     struct loop_counters counters;
     struct { uint64_t runs, errors; struct instant last; } modules[MODULE_COUNT];
 };
 
-#define EACH_ARRAY(X) X(symptoms) X(knobs) X(model_version) X(halted_by) X(halted_why) X(request_hash) X(plan_hash) X(waiting)
+#define EACH_ARRAY(X) X(symptoms) X(knobs) X(model_version) X(halted_by) X(halted_why) X(request_hash) X(plan_hash) X(waiting)      \
+    X(neighbour) X(asked_by) X(last_change)
 #define EACH_FIELD(X)                                                                                                  \
     X(control) X(action) X(causes) X(decision) X(next_round) X(next_tick) X(round_began) X(next_read) X(timed_at)      \
     X(saved_at) X(first_tick) X(last_seen) X(error_since) X(deployed) X(observed_since) X(opened_at) X(halted_at)      \
     X(round) X(polls_out) X(reads_out) X(decided) X(round_open) X(round_is_tick) X(folded) X(warm) X(importing)        \
-    X(outage) X(outage_told) X(blind_told) X(waiting_n) X(incident_last)
+    X(outage) X(outage_told) X(blind_told) X(waiting_n) X(incident_last) X(neighbour_harm)
 
 static void service_to_plain(const struct service_loop *s, struct service_plain *p)
 {
@@ -111,9 +114,10 @@ void loop_save(const struct loop *l, struct buf *out)
     CHECK(p != NULL);
     *p = (struct loop_plain){.options = l->options, .now = l->now, .started = l->started, .wall = l->wall,
                              .wall_offset_us = l->wall_offset_us, .recent_n = l->recent_n,
-                             .clock_ticks_left = l->clock_ticks_left, .counters = l->counters};
+                             .clock_good_at = l->clock_good_at, .fleet_breaker = l->fleet_breaker, .storm_told = l->storm_told, .counters = l->counters};
     fleet_count(l, &p->counters);
     memcpy(p->recent, l->recent, sizeof p->recent);
+    memcpy(p->harmful, l->harmful, sizeof p->harmful);
     memcpy(p->modules, l->modules, sizeof p->modules);
     buf_le32(out, STATE_MAGIC);
     buf_le_bytes(out, p, sizeof *p);
@@ -203,9 +207,12 @@ struct loop *loop_load(struct policy *policy, const void *bytes, size_t len)
     l->started = p.started;
     l->wall_offset_us = p.wall_offset_us;
     l->recent_n = p.recent_n;
-    l->clock_ticks_left = p.clock_ticks_left;
+    l->clock_good_at = p.clock_good_at;
+    l->fleet_breaker = p.fleet_breaker;
+    l->storm_told = p.storm_told;
     l->counters = p.counters;
     memcpy(l->recent, p.recent, sizeof l->recent);
+    memcpy(l->harmful, p.harmful, sizeof l->harmful);
     memcpy(l->modules, p.modules, sizeof l->modules);
     for (uint16_t i = 0; i < l->service_count; i++) {
         bool loaded = load_service(l, &l->services[i], &r);

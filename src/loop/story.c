@@ -12,6 +12,7 @@ struct tell {
     const struct control_record *c;
     const struct command *by;
     struct record *r;
+    bool after_verdict;              /* a VERDICT goes with it */
 };
 
 static void text_field(struct tell *t, enum record_field f, struct buf *b)
@@ -155,6 +156,19 @@ static void intent_fields(struct tell *t)
     text_field(t, RF_BY_HAND, &b);
 }
 
+/* Where a person must put it right, the record says how. */
+static void by_hand_fields(struct tell *t)
+{
+    const struct control_record *c = t->c;
+    bool asked = c->kind == RECORD_YIELDED || c->kind == RECORD_HELD || c->kind == RECORD_UNDO_FAILED ||
+                 (c->kind == RECORD_VERDICT && c->held);
+    struct knob_value old = {0};
+    if (!asked || c->knob >= t->s->def->knob_count || !intern_get(&t->s->intern, c->old, &old)) return;
+    struct buf b = BUF_INIT;
+    execute_by_hand(&b, t->s->def, &t->s->def->knobs[c->knob], &old);
+    text_field(t, RF_BY_HAND, &b);
+}
+
 static void context_fields(struct tell *t)
 {
     struct buf values = BUF_INIT, rule = BUF_INIT, causes = BUF_INIT, gates = BUF_INIT;
@@ -171,6 +185,7 @@ static void context_fields(struct tell *t)
     evidence_hash(t);
     if (t->s->model_version[0]) record_text(t->r, RF_MODEL_VERSION, arena_strdup(&t->l->arena, t->s->model_version));
     if (instant_is_set(t->s->deployed)) record_i64(t->r, RF_DEPLOYED, wall_at(t->l, t->s->deployed).us);
+    if (t->s->last_change[0]) record_text(t->r, RF_LAST_CHANGE, arena_strdup(&t->l->arena, t->s->last_change));
 }
 
 static void side(struct tell *t, enum record_field f, double median, double jitter, double queue, bool with_queue)
@@ -192,6 +207,10 @@ static void verdict_fields(struct tell *t)
     const struct verify_result *v = &t->s->action.result;
     record_text(t->r, RF_VERDICT, verdict_name(t->c->verdict));
     record_u64(t->r, RF_FAIL, t->c->fail);
+    if (t->c->verdict == VERDICT_HARMFUL && t->s->action.harm[0]) {
+        record_text(t->r, RF_NOTE, arena_strdup(&t->l->arena, t->s->action.harm));
+        return;
+    }
     if (!t->s->action.judged || t->c->reason != REASON_NONE) return;
     record_text(t->r, RF_NOTE, arena_strdup(&t->l->arena, v->sentence));
     side(t, RF_BEFORE, v->median_before, v->jitter_before, 0, false);
@@ -223,6 +242,10 @@ static void by_kind(struct tell *t)
     case RECORD_INTENT: intent_fields(t); break;
     case RECORD_VERDICT: verdict_fields(t); break;
     case RECORD_INCIDENT: finding_note(t); break;
+    /* Past the bound of the freeze the baseline may have come to meet the fault. */
+    case RECORD_CLOSED:
+        record_text(t->r, RF_OUTCOME, !t->after_verdict && detect_aging(t->s->detect, t->l->now) ? "absorbed" : "recovered");
+        break;
     case RECORD_RELEASE:
         if (t->s->model_version[0]) record_text(t->r, RF_MODEL_VERSION, arena_strdup(&t->l->arena, t->s->model_version));
         break;
@@ -265,6 +288,7 @@ static void tell_record(struct tell *t)
     record_text(t->r, RF_MODE, mode_name(t->s->def->mode));
     plan_fields(t);
     by_kind(t);
+    by_hand_fields(t);
     if (has_context(c->kind)) context_fields(t);
 }
 
@@ -302,8 +326,9 @@ void story_append(struct loop *l, struct service_loop *s, const struct control_o
     CHECK(records != NULL);
     bool intent = false;
     for (unsigned i = 0; i < o->record_count; i++) {
-        struct tell t = {l, s, &o->records[i], by, &records[i]};
+        struct tell t = {l, s, &o->records[i], by, &records[i], o->records[0].kind == RECORD_VERDICT};
         tell_record(&t);
+        change_remember(l, s, &records[i]);
         remember_request(s, &o->records[i]);
         intent = intent || o->records[i].kind == RECORD_INTENT;
         struct buf subject = BUF_INIT, text = BUF_INIT;

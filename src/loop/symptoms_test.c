@@ -166,6 +166,53 @@ static void test_a_halted_service_does_not_learn_a_fault(void **state)
     bench_free(b);
 }
 
+/* The freeze has a bound of two hours; a close after that is no recovery. */
+static void test_what_the_baseline_came_to_meet_is_called_absorbed(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_ALERT, NULL);
+    bench_run(b, SPAN_HOUR(25));
+    fault = true;
+    curable = false;
+    bench_run(b, SPAN_MIN(110));
+    assert_null(bench_last(b, RECORD_CLOSED));
+    bench_run(b, SPAN_MIN(60));
+    assert_non_null(bench_last(b, RECORD_CLOSED));
+    assert_string_equal(record_get_text(bench_last(b, RECORD_CLOSED), RF_OUTCOME), "absorbed");
+    bench_free(b);
+}
+
+static void test_what_ended_by_itself_is_called_recovered(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_ALERT, NULL);
+    bench_run(b, SPAN_HOUR(25));
+    fault = true;
+    bench_run(b, SPAN_MIN(4));
+    fault = false;
+    bench_run(b, SPAN_MIN(10));
+    assert_string_equal(record_get_text(bench_last(b, RECORD_CLOSED), RF_OUTCOME), "recovered");
+    bench_free(b);
+}
+
+/* spec section 5: each decision record names the last change: what, who, when. */
+static void test_a_decision_names_the_last_change(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, NULL);
+    bench_run(b, SPAN_HOUR(25));
+    b->target.value[B_REPLICAS] = 3;
+    bench_run(b, SPAN_MIN(1));
+    fault = true;
+    run_to(b, STATE_SETTLING, 20);
+    const struct record *r = bench_last(b, RECORD_INTENT);
+    assert_non_null(strstr(record_get_text(r, RF_LAST_CHANGE), "replicas to 3 by somebody else at 2026-05-13T01:00:30"));
+    bench_run(b, SPAN_MIN(15));
+    r = bench_last(b, RECORD_VERDICT);
+    assert_non_null(strstr(record_get_text(r, RF_LAST_CHANGE), "batch_max 32 -> 64 by auto at 2026-05-13T01:0"));
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +222,9 @@ int main(void)
         cmocka_unit_test(test_an_open_resource_incident_does_not_hide_what_users_feel),
         cmocka_unit_test(test_a_lesser_symptom_goes_on_when_the_most_severe_clears),
         cmocka_unit_test(test_a_halted_service_does_not_learn_a_fault),
+        cmocka_unit_test(test_what_the_baseline_came_to_meet_is_called_absorbed),
+        cmocka_unit_test(test_what_ended_by_itself_is_called_recovered),
+        cmocka_unit_test(test_a_decision_names_the_last_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,14 +205,28 @@ static void decision_of_state(struct service_loop *s, const struct symptom_summa
     only_decision(s, s->control.state == STATE_PERSON ? DECISION_ALERT : DECISION_NOOP, r);
 }
 
-static void judge_action(struct loop *l, struct service_loop *s, struct control_event *e, char why[120])
+/* The reason stands in the VERDICT. */
+static void judge_harm(struct loop *l, struct service_loop *s, struct control_event *e)
+{
+    char *why = s->action.harm;
+    e->early_harm = judge_early(l, s, why);
+    e->neighbour = s->neighbour_harm;
+    if (e->early_harm) return;
+    struct buf b = BUF_INIT;
+    if (e->outage) buf_puts(&b, "the service went down after the change");
+    else if (e->neighbour) buf_printf(&b, "%s, of the same group, got worse after the change", s->neighbour);
+    (void)text_copy(why, sizeof s->action.harm, buf_text(&b));
+    buf_free(&b);
+}
+
+static void judge_action(struct loop *l, struct service_loop *s, struct control_event *e)
 {
     const struct control *c = &s->control;
     bool watched = c->state == STATE_READBACK || c->state == STATE_SETTLING || c->state == STATE_OBSERVING;
     e->old_known_good = judge_old_known_good(l, s);
     e->policy_allows_new = judge_policy_allows(s);
     if (!watched) return;
-    e->early_harm = judge_early(l, s, why);
+    judge_harm(l, s, e);
     e->settle_over = c->state == STATE_SETTLING && instant_reached(l->now, c->phase_until);
     e->window_over = c->state == STATE_OBSERVING && instant_reached(l->now, c->phase_until);
     if (e->window_over) e->verdict = judge_window(l, s);
@@ -311,7 +325,6 @@ void tick_full(struct loop *l, struct service_loop *s)
     struct symptom_summary sum;
     struct detect_warm warm;
     struct control_event e = {.kind = CE_TICK, .now = l->now, .knob = NO_KNOB};
-    char why[120] = "";
     if (!instant_is_set(s->first_tick)) s->first_tick = l->now;
     sweep_values(s);
     see_release(l, s);
@@ -334,7 +347,7 @@ void tick_full(struct loop *l, struct service_loop *s)
     e.slo = sum.slo;
     e.warm = s->warm;
     e.outage = s->outage && control_in_flight(&s->control);
-    judge_action(l, s, &e, why);
+    judge_action(l, s, &e);
     bool moved = s->control.incident_open && sum.index != s->control.symptom;
     bool decided = deciding(s) && !moved;
     if (decided) decide_or_clear(l, s, &sum, &e);

@@ -97,6 +97,24 @@ bool unstory(struct loop *l, struct service_loop *s, const struct record *r, str
     return !(lost && (r->kind == RECORD_REQUEST || r->kind == RECORD_INTENT));
 }
 
+/* spec section 5: each decision record names the last change. */
+void change_remember(const struct loop *l, struct service_loop *s, const struct record *r)
+{
+    (void)l;
+    bool undone = r->kind == RECORD_UNDONE, external = r->kind == RECORD_EXTERNAL;
+    if (r->kind == RECORD_INTENT) (void)text_copy(s->asked_by, sizeof s->asked_by, record_get_text(r, RF_BY));
+    if (r->kind != RECORD_APPLIED && !undone && !external) return;
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "%s ", record_get_text(r, RF_KNOB));
+    if (external) buf_printf(&b, "to %s by somebody else", record_get_text(r, RF_READ));
+    else buf_printf(&b, "%s -> %s", record_get_text(r, undone ? RF_TO : RF_FROM), record_get_text(r, undone ? RF_FROM : RF_TO));
+    if (!external) buf_printf(&b, "%s by %s", undone ? " taken back" : "", s->asked_by[0] ? s->asked_by : "auto");
+    buf_puts(&b, " at ");
+    wall_print(&b, (struct wall){record_get_i64(r, RF_AT, 0)});
+    (void)text_copy(s->last_change, sizeof s->last_change, buf_text(&b));
+    buf_free(&b);
+}
+
 /* What the loop itself remembers beside control. */
 static void fold_context(struct loop *l, struct service_loop *s, const struct record *r, const struct control_record *c)
 {
@@ -122,6 +140,9 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
         (void)text_copy(s->halted_why, sizeof s->halted_why, record_get_text(r, RF_NOTE));
         s->halted_at = (struct wall){record_get_i64(r, RF_AT, 0)};
     }
+    if (r->kind == RECORD_APPLIED || r->kind == RECORD_FAILED) fleet_sent(l, c->at);
+    if (r->kind == RECORD_VERDICT && c->verdict == VERDICT_HARMFUL && c->fail) fleet_harm(l, c->at);
+    change_remember(l, s, r);
     if (r->kind == RECORD_INCIDENT && c->incident != s->incident_last) s->opened_at = c->at;
     if (r->kind == RECORD_INCIDENT) s->incident_last = c->incident;
 }

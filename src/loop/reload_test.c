@@ -1,0 +1,133 @@
+/* A new policy under a running service. */
+#include "support/test.h"
+
+#include "loop/test_bench.h"
+
+struct second { struct policy policy; struct service_def service; struct knob_def knobs[B_KNOBS]; };
+
+static bool fault;
+static unsigned wobble;
+
+static void plant(struct bench *b)
+{
+    static const double noise[] = {0, 0.4, -0.3, 0.2, -0.5, 0.3, -0.1};
+    double n = noise[wobble++ % 7];
+    bool bad = fault && b->target.value[B_BATCH] < 64;
+    b->signal[B_P99] = (bad ? 46.8 : 38) + n;
+    b->signal[B_QUEUE] = (bad ? 320 : 90) + 4 * n;
+    b->signal[B_GPU] = bad ? 0.78 : 0.65;
+}
+
+static struct bench *observing(void)
+{
+    struct bench *b = bench_new(MODE_AUTO);
+    fault = false;
+    wobble = 0;
+    b->on_tick = plant;
+    bench_start(b);
+    bench_run(b, SPAN_HOUR(25));
+    fault = true;
+    for (int i = 0; i < 60 && bench_state(b) != STATE_OBSERVING; i++) bench_run(b, SPAN_S(30));
+    assert_int_equal(bench_state(b), STATE_OBSERVING);
+    (void)bench_story(b);
+    return b;
+}
+
+/* The same policy again, in memory of its own, to be changed. */
+static struct second *second_of(const struct bench *b)
+{
+    struct second *n = calloc(1, sizeof *n);
+    assert_non_null(n);
+    *n = (struct second){.policy = b->policy, .service = b->service};
+    memcpy(n->knobs, b->knobs, sizeof n->knobs);
+    n->service.knobs = n->knobs;
+    n->service.needs = (struct needs){0};
+    for (uint16_t i = 0; i < b->service.needs.n; i++) assert_true(needs_add(&n->service.needs, b->service.needs.items[i]) >= 0);
+    n->policy.services = &n->service;
+    n->policy.references = 1;
+    memcpy(n->policy.revision, "second", 7);
+    return n;
+}
+
+static void reload(struct bench *b, struct second *n)
+{
+    struct event e = {.kind = EVENT_RELOAD, .service = ALL_SERVICES, .u.reload = {.policy = &n->policy, .by = "li.wei"}};
+    bench_event(b, &e);
+}
+
+static void end(struct bench *b, struct second *n)
+{
+    loop_free(b->loop);
+    assert_int_equal(n->policy.references, 1);
+    needs_free(&n->service.needs);
+    free(n);
+    b->loop = loop_new(&b->policy, b->now, bench_wall(b), (struct loop_options){.alone = true});
+    bench_free(b);
+}
+
+/* loop.md section 2: a removed knob, a lower tier or a stricter max makes a running action finish as undo, never as keep. */
+static void test_a_knob_that_now_needs_a_person_is_not_kept(void **state)
+{
+    (void)state;
+    struct bench *b = observing();
+    struct second *n = second_of(b);
+    n->knobs[B_BATCH].tier = 2;
+    reload(b, n);
+    bench_run(b, SPAN_MIN(12));
+    assert_string_equal(bench_story(b), "VERDICT UNDO UNDONE");
+    assert_string_equal(record_get_text(bench_last(b, RECORD_VERDICT), RF_REASON), "policy-changed");
+    assert_near(b->target.value[B_BATCH], 32, 0);
+    end(b, n);
+}
+
+static void test_a_stricter_max_is_not_kept_either(void **state)
+{
+    (void)state;
+    struct bench *b = observing();
+    struct second *n = second_of(b);
+    n->knobs[B_BATCH].max = 48;
+    reload(b, n);
+    bench_run(b, SPAN_MIN(12));
+    assert_string_equal(bench_story(b), "VERDICT UNDO UNDONE");
+    end(b, n);
+}
+
+static void test_the_same_policy_again_changes_nothing(void **state)
+{
+    (void)state;
+    struct bench *b = observing();
+    struct second *n = second_of(b);
+    reload(b, n);
+    bench_run(b, SPAN_MIN(12));
+    assert_string_equal(bench_story(b), "VERDICT CLOSED");
+    assert_near(b->target.value[B_BATCH], 64, 0);
+    end(b, n);
+}
+
+static void test_each_mode_that_changes_is_recorded(void **state)
+{
+    (void)state;
+    struct bench *b = observing();
+    struct second *n = second_of(b);
+    n->service.class_mode[CLASS_REPLICAS] = MODE_CONFIRM;
+    reload(b, n);
+    assert_string_equal(bench_story(b), "MODE");
+    const struct record *r = bench_last(b, RECORD_MODE);
+    assert_string_equal(record_get_text(r, RF_CLASS), "replicas");
+    assert_string_equal(record_get_text(r, RF_FROM), "auto");
+    assert_string_equal(record_get_text(r, RF_TO), "confirm");
+    assert_string_equal(record_get_text(r, RF_BY), "li.wei");
+    assert_string_equal(record_get_text(r, RF_POLICY), "second");
+    end(b, n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_knob_that_now_needs_a_person_is_not_kept),
+        cmocka_unit_test(test_a_stricter_max_is_not_kept_either),
+        cmocka_unit_test(test_the_same_policy_again_changes_nothing),
+        cmocka_unit_test(test_each_mode_that_changes_is_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
