@@ -109,10 +109,12 @@ class Cli(SystemTest):
         self.warm(speed=100)
         self.worse()
         self.assertEqual(64, self.target.wait("write")[1])
-        self.until(lambda: self.json("status", "embed"), lambda v: v["action"] and v["action"]["phase"] in ("settling", "observing"))
+        self.until(lambda: self.json("status", "embed"),
+                   lambda v: v["action"] and v["action"]["phase"] in ("settling", "observing"))
         self.cli("cancel", "embed", "--by", "wang")
         self.assertEqual(32, self.target.wait("write", after=1)[1])
-        story = self.until(lambda: self.json("audit", "show", "embed/1"), lambda v: any(r["kind"] == "UNDONE" for r in v["records"]))
+        story = self.until(lambda: self.json("audit", "show", "embed/1"),
+                           lambda v: any(r["kind"] == "UNDONE" for r in v["records"]))
         self.assertIn("wang", [r.get("by") for r in story["records"] if r["kind"] == "CANCEL"])
         told = self.cli("audit", "show", "embed/1")
         self.assertIn("embed/1: batch_max 32 -> 64, taken back", told)
