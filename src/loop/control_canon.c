@@ -66,7 +66,7 @@ static void put_age(struct canon *k, struct instant t, struct span horizon)
 static void put_running(struct canon *k, const struct control_slot *a)
 {
     if (a->story == STORY_INTENT || a->story == STORY_APPLIED) {
-        put8(k, a->extended | a->released << 1 | a->counted << 2);
+        put8(k, (unsigned)(a->extended | a->released << 1 | a->counted << 2));
         put_age(k, a->applied_at, (struct span){a->settle.us + 2 * a->window.us});
     }
     if (a->story == STORY_UNDO || a->story == STORY_UNDO_RETRY) put_id(k, SPACE_VERSION, a->answered);
@@ -82,8 +82,8 @@ static void put_slot(struct canon *k, const struct control_slot *a)
     put8(k, a->cause >> 8);
     put8(k, a->direction);
     put8(k, a->origin);
-    put8(k, a->late_open | a->confirmed << 1 | a->unacknowledged << 2 | a->cancelled << 3 | a->fail << 4 | a->kept_once << 5 |
-                (a->undo_sends > 2 ? 2 : a->undo_sends) << 6);
+    put8(k, (unsigned)(a->late_open | a->confirmed << 1 | a->unacknowledged << 2 | a->cancelled << 3 | a->fail << 4 |
+                       a->kept_once << 5 | (a->undo_sends > 2 ? 2 : a->undo_sends) << 6));
     put8(k, a->late_open ? 1 + a->late_doubt : 0);
     if (a->late_open) put_until(k, a->late_after);
     put64(k, (uint64_t)a->settle.us);
@@ -138,7 +138,7 @@ static void put_excluded(struct canon *k, const struct excluded_list *l)
 static void put_incident(struct canon *k, const struct control *c)
 {
     bool onset = c->incident_open || c->state == STATE_SUSPECT;
-    put8(k, c->incident_open | c->handed << 1 | c->release_incident << 2);
+    put8(k, (unsigned)(c->incident_open | c->handed << 1 | c->release_incident << 2));
     if (onset) {
         put8(k, c->symptom & 0xff);
         put8(k, c->symptom >> 8);
@@ -152,7 +152,8 @@ static void put_incident(struct canon *k, const struct control *c)
 
 static void put_overlays(struct canon *k, const struct control *c)
 {
-    put8(k, c->halted | c->follower << 1 | c->waiting_ack << 2 | c->store_failed << 3 | c->halt_owed << 4 | c->release_owed << 5);
+    put8(k, (unsigned)(c->halted | c->follower << 1 | c->waiting_ack << 2 | c->store_failed << 3 |
+                       c->halt_owed << 4 | c->release_owed << 5));
     put8(k, c->frozen);
     if (c->waiting_ack) put_age(k, c->ack_sent, SPAN_MIN(1));
     for (unsigned i = 0; i < CLASS_COUNT; i++) put_until(k, c->suspended[i]);

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     struct loop *loop = loop_new(p, now, wall, (struct loop_options){.alone = true});
     for (int i = 3; i < argc; i++) {
         char *equal = strchr(argv[i], '=');
-        double value;
+        double value = 0;
         if (!equal || !num_parse_all(equal + 1, strlen(equal + 1), &value)) die(argv[i], "expected SIGNAL=VALUE");
         *equal = '\0';
         uint16_t signal = service_signal(&p->services[0], argv[i]);
