@@ -14,7 +14,6 @@ BUCKETS = [0.005, 0.01, 0.02, 0.03, 0.036, 0.038, 0.04, 0.042, 0.044, 0.046, 0.0
 
 BOMB = gzip.compress(b"\0" * (64 << 20))
 
-
 class Plant:
     """Counters of a service whose p99, queue and so on are what they are set to. It answers to batch_max when told so."""
 
@@ -203,6 +202,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _page_long_label(self):
         self._send(200, self.server.plant.page() + b'long{x="' + b"a" * (1 << 20) + b'"} 1\n')
+
+    def _page_million(self):
+        many = b"".join(b'many{i="%d"} 1\n' % i for i in range(1000000))
+        self._send(200, self.server.plant.page() + many)
 
     def _page_nul(self):
         self._send(200, self.server.plant.page() + b'nul{x="a\0b"} 1\n')
