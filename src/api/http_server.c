@@ -27,7 +27,6 @@ struct http_server {
     struct evconnlistener *listener;
     struct http_connection *connections;
     unsigned connection_n;
-    bool ending;
     uint64_t answers[6];
 };
 
@@ -64,7 +63,7 @@ static void connection_free(struct http_connection *c)
     bufferevent_free(c->bev);
     event_free(c->deadline);
     free(c);
-    if (s->connection_n-- == s->limits.connections && s->listener && !s->ending) (void)evconnlistener_enable(s->listener);
+    s->connection_n--;
 }
 
 /* ---- reading ---- */
@@ -215,15 +214,34 @@ static void name_peer(struct http_connection *c, const struct sockaddr *a)
     if (!inet_ntop(a->sa_family, address, c->peer, sizeof c->peer)) (void)text_copy(c->peer, sizeof c->peer, "?");
 }
 
+/* Who leaves when all places are taken: who has waited longest without asking anything, else without finishing the question.
+ * So nobody can keep others out, above all not whoever wants to halt, by holding connections open. */
+static struct http_connection *least_wanted(const struct http_server *s)
+{
+    struct http_connection *oldest[PHASE_HANDLED] = {NULL};      /* the list begins with the newest */
+    for (struct http_connection *c = s->connections; c; c = c->next) {
+        if (c->phase < PHASE_HANDLED) oldest[c->phase] = c;
+    }
+    return oldest[PHASE_IDLE] ? oldest[PHASE_IDLE] : oldest[PHASE_HEAD] ? oldest[PHASE_HEAD] : oldest[PHASE_BODY];
+}
+
+static bool make_room(struct http_server *s)
+{
+    if (s->connection_n < s->limits.connections) return true;
+    struct http_connection *c = least_wanted(s);
+    if (c) connection_free(c);
+    return c != NULL;
+}
+
 static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *a, int a_len, void *arg)
 {
     struct http_server *s = arg;
-    struct http_connection *c = calloc(1, sizeof *c);
+    struct http_connection *c = make_room(s) ? calloc(1, sizeof *c) : NULL;
     (void)l;
     (void)a_len;
     if (c) c->bev = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
     if (c && c->bev) c->deadline = evtimer_new(s->base, on_deadline, c);
-    if (!c || !c->bev || !c->deadline) {       /* out of memory: this one peer loses, the others go on */
+    if (!c || !c->bev || !c->deadline) {       /* no place or no memory: this one peer loses, the others go on */
         if (c && c->bev) bufferevent_free(c->bev);
         else (void)close(fd);
         free(c);
@@ -235,7 +253,7 @@ static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct socka
     c->link = &s->connections;
     if (c->next) c->next->link = &c->next;
     s->connections = c;
-    if (++s->connection_n >= s->limits.connections) (void)evconnlistener_disable(s->listener);
+    s->connection_n++;
     struct timeval slow = {s->limits.request_deadline.us / US_PER_S, s->limits.request_deadline.us % US_PER_S};
     bufferevent_setcb(c->bev, on_read, on_written, on_end, c);
     bufferevent_set_timeouts(c->bev, NULL, &slow);
@@ -321,7 +339,6 @@ enum status http_server_listen(struct http_server *s, const char *address, char 
 void http_server_free(struct http_server *s)
 {
     if (!s) return;
-    s->ending = true;
     while (s->connections) connection_free(s->connections);
     if (s->listener) evconnlistener_free(s->listener);
     free(s);

@@ -19,7 +19,7 @@ struct http_request;
 struct http_limits {
     size_t head_bytes;               /* 8 KiB: request line and headers */
     size_t body_bytes;               /* 1 MiB */
-    unsigned connections;            /* 256; more wait in the kernel's queue */
+    unsigned connections;            /* 256; beyond, the one that is idle longest gives way */
     struct span head_deadline;       /* 10 s from the first byte to the end of the headers */
     struct span request_deadline;    /* 30 s to the end of the body, and for the peer to take the answer */
     struct span idle;                /* 60 s between requests */

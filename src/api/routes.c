@@ -43,7 +43,7 @@ static bool host_good(const struct http_request *r)
     if (!host) return true;
     if (host[0] == '[') return true;
     size_t n = strcspn(host, ":");
-    return (n == 9 && strncasecmp(host, "localhost", 9) == 0) || strspn(host, "0123456789.") == n;
+    return (n == 9 && strncasecmp(host, "localhost", 9) == 0) || (n > 0 && strspn(host, "0123456789.") == n);
 }
 
 static unsigned with_head(unsigned methods) { return methods & HTTP_GET ? methods | HTTP_HEAD : methods; }
