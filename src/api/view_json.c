@@ -46,11 +46,30 @@ static void signal_json(struct emit *e, const struct signal_def *d, const struct
     emit_number(e, "drift", s->drift);
     emit_number(e, "zscore", s->zscore);
     emit_number(e, "score", s->score);
+    emit_number(e, "anchor", s->anchor);
+    emit_number(e, "origin", s->origin);
+    emit_wall(e, "origin_at", s->origin_at);
     emit_int(e, "learned_ticks", s->learned);
     emit_int(e, "needed_ticks", s->needed);
     emit_text_or_null(e, "finding", s->finding);
     emit_text_or_null(e, "query", d->query_text);
     emit_close(e, '}');
+}
+
+static void views_json(struct emit *e, const struct service_view *v)
+{
+    emit_open(e, "views", '[');
+    for (unsigned i = 0; i < WARM_COUNT; i++) {
+        const struct warm_view *w = &v->views[i];
+        emit_open(e, NULL, '{');
+        emit_text(e, "view", w->name);
+        emit_bool(e, "awake", w->awake);
+        emit_seconds(e, "learned_seconds", w->learned);
+        emit_seconds(e, "needed_seconds", w->needed);
+        emit_wall(e, "wakes", w->wakes);
+        emit_close(e, '}');
+    }
+    emit_close(e, ']');
 }
 
 static void symptom_json(struct emit *e, const struct symptom_def *d, const struct symptom_view *s)
@@ -189,6 +208,7 @@ static void incident_json(struct emit *e, const struct service_view *v)
     emit_text(e, "symptom", v->incident_symptom < v->def->symptom_count ? v->def->symptoms[v->incident_symptom].name : NULL);
     emit_wall(e, "onset", v->incident_onset);
     emit_wall(e, "opened", v->incident_opened);
+    emit_bool(e, "aging", v->aging);
     emit_close(e, '}');
 }
 
@@ -323,6 +343,8 @@ void view_json_service(struct emit *e, const char *key, const struct service_vie
     emit_open(e, key, '{');
     head(e, v);
     emit_bool(e, "warm_for_auto", v->warm_for_auto);
+    emit_bool(e, "imported", v->imported);
+    views_json(e, v);
     emit_int(e, "automatic_changes_in_a_row", v->n_auto);
     emit_text_or_null(e, "model_version", v->model_version);
     emit_wall(e, "deployed", v->deployed);

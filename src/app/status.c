@@ -6,6 +6,7 @@
 #include "app/output.h"
 #include "app/table.h"
 #include "base/text.h"
+#include "base/time.h"
 
 static void cell_number(struct table *t, const json_t *number, const char *unit)
 {
@@ -170,13 +171,56 @@ static void show_targets(const json_t *d)
     table_show(&t, 0);
 }
 
+static void part_text(struct buf *b, const json_t *v, const char *key)
+{
+    struct span s = {(int64_t)(json_number_value(json_object_get(v, key)) * 1e6)};
+    span_print(b, s);
+}
+
+/* "shift awake", or "drift 3 h 10 min of 7 d, wakes 2026-05-19 08:00:30". */
+static void one_view(const json_t *v, bool first)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "%s %s ", first ? "" : ",", text_of(v, "view"));
+    if (is_true(v, "awake")) {
+        buf_puts(&b, "awake");
+    } else {
+        part_text(&b, v, "learned_seconds");
+        buf_puts(&b, " of ");
+        part_text(&b, v, "needed_seconds");
+        buf_puts(&b, ", wakes ");
+        clock_text(&b, text_of(v, "wakes"), "");
+    }
+    fputs(buf_text(&b), stdout);
+    buf_free(&b);
+}
+
+/* The first anchor is always shown: what all drift is measured from, however often it was moved. */
+static void show_origin(const json_t *d)
+{
+    const char *judge = text_of(json_object_get(d, "latency"), "signal");
+    json_t *s;
+    size_t i;
+    json_array_foreach(json_object_get(d, "signals"), i, s) {
+        if (!text_eq(text_of(s, "name"), judge) || !json_is_number(json_object_get(s, "origin"))) continue;
+        struct buf b = BUF_INIT;
+        buf_puts(&b, "origin ");
+        number_text(&b, json_object_get(s, "origin"), text_of(s, "unit"));
+        buf_printf(&b, ", %.10s; anchor now ", text_of(s, "origin_at"));
+        number_text(&b, json_object_get(s, "anchor"), text_of(s, "unit"));
+        printf("%s\n", buf_text(&b));
+        buf_free(&b);
+    }
+}
+
 /* What is still to be learned, and what would spare the waiting. */
 static void show_learning(const json_t *d)
 {
-    const json_t *first = json_array_get(json_object_get(d, "signals"), 0);
-    long long learned = (long long)json_integer_value(json_object_get(first, "learned_ticks"));
-    long long needed = (long long)json_integer_value(json_object_get(first, "needed_ticks"));
-    if (learned < needed) printf("learning: %lld of %lld ticks seen; the short views wake after that\n", learned, needed);
+    json_t *v;
+    size_t i;
+    printf("views:%s", is_true(d, "imported") ? " (from imported history)" : "");
+    json_array_foreach(json_object_get(d, "views"), i, v) one_view(v, i == 0);
+    printf("\n");
     if (!is_true(d, "warm_for_auto")) {
         printf("It acts by itself after 24 h of history, or at once after: trimtab import %s FILE.csv\n", text_of(d, "service"));
     }
@@ -193,6 +237,7 @@ static void show_one(const json_t *d, bool wide)
                text_of(request, "to"), text_of(d, "service"), text_of(request, "id"));
     }
     show_learning(d);
+    show_origin(d);
     show_signals(d, wide);
     show_symptoms(d);
     show_knobs(d);

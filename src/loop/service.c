@@ -123,7 +123,8 @@ static void tell_mode(struct loop *l, struct service_loop *s, const char *class,
 }
 
 /* The service's own mode, and each class that does not simply follow it. */
-static void tell_modes(struct loop *l, struct service_loop *s, enum mode was, const enum mode was_class[CLASS_COUNT], const char *by)
+static void tell_modes(struct loop *l, struct service_loop *s, enum mode was, const enum mode was_class[CLASS_COUNT],
+                       const char *by)
 {
     tell_mode(l, s, NULL, was, s->def->mode, by);
     for (int c = 0; c < CLASS_COUNT; c++) {

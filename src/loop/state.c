@@ -42,8 +42,8 @@ struct loop_plain {
     struct { uint64_t runs, errors; struct instant last; } modules[MODULE_COUNT];
 };
 
-#define EACH_ARRAY(X) X(symptoms) X(knobs) X(model_version) X(halted_by) X(halted_why) X(request_hash) X(plan_hash) X(waiting)      \
-    X(neighbour) X(asked_by) X(last_change)
+#define EACH_ARRAY(X) X(symptoms) X(knobs) X(model_version) X(halted_by) X(halted_why) X(request_hash) X(plan_hash) \
+    X(waiting) X(neighbour) X(asked_by) X(last_change)
 #define EACH_FIELD(X)                                                                                                  \
     X(control) X(action) X(causes) X(decision) X(next_round) X(next_tick) X(round_began) X(next_read) X(timed_at)      \
     X(saved_at) X(first_tick) X(last_seen) X(error_since) X(deployed) X(observed_since) X(opened_at) X(halted_at)      \
@@ -114,7 +114,8 @@ void loop_save(const struct loop *l, struct buf *out)
     CHECK(p != NULL);
     *p = (struct loop_plain){.options = l->options, .now = l->now, .started = l->started, .wall = l->wall,
                              .wall_offset_us = l->wall_offset_us, .recent_n = l->recent_n,
-                             .clock_good_at = l->clock_good_at, .fleet_breaker = l->fleet_breaker, .storm_told = l->storm_told, .counters = l->counters};
+                             .clock_good_at = l->clock_good_at, .fleet_breaker = l->fleet_breaker, .storm_told = l->storm_told,
+                             .counters = l->counters};
     fleet_count(l, &p->counters);
     memcpy(p->recent, l->recent, sizeof p->recent);
     memcpy(p->harmful, l->harmful, sizeof p->harmful);

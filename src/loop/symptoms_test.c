@@ -213,6 +213,29 @@ static void test_a_decision_names_the_last_change(void **state)
     bench_free(b);
 }
 
+/* loop.md section 5: per view learned, needed, and when it wakes. */
+static void test_each_view_tells_when_it_wakes(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, NULL);
+    struct arena a = ARENA_INIT;
+    struct service_view v;
+    bench_run(b, SPAN_MIN(20));
+    loop_view(b->loop, 0, &a, &v);
+    assert_false(v.views[WARM_SHIFT].awake);
+    assert_int_equal(v.views[WARM_SHIFT].learned.us, 41 * 30 * US_PER_S);
+    assert_int_equal(v.views[WARM_SHIFT].wakes.us - v.wall.us, 19 * 30 * US_PER_S);
+    bench_run(b, SPAN_HOUR(3));
+    loop_view(b->loop, 0, &a, &v);
+    assert_true(v.views[WARM_SHIFT].awake && v.views[WARM_SPIKE].awake);
+    assert_int_equal(v.views[WARM_SHIFT].wakes.us, WALL_NONE.us);
+    assert_false(v.views[WARM_AUTO].awake || v.views[WARM_DRIFT].awake || v.views[WARM_WEEK].awake);
+    assert_int_equal(v.views[WARM_WEEK].needed.us, 8 * US_PER_DAY);
+    assert_false(v.imported);
+    arena_free(&a);
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_a_halted_service_does_not_learn_a_fault),
         cmocka_unit_test(test_what_the_baseline_came_to_meet_is_called_absorbed),
         cmocka_unit_test(test_what_ended_by_itself_is_called_recovered),
+        cmocka_unit_test(test_each_view_tells_when_it_wakes),
         cmocka_unit_test(test_a_decision_names_the_last_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

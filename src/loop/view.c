@@ -34,7 +34,8 @@ static void view_signals(const struct loop *l, const struct service_loop *s, str
         detect_status(s->detect, i, &st);
         *out = (struct signal_view){.baseline = st.baseline, .baseline_scale = st.scale, .profile = st.profile, .drift = st.drift,
                                     .zscore = st.zscore, .score = st.score, .state = st.state, .baseline_why = st.baseline_why,
-                                    .learned = warm.learned_ticks, .needed = 60};
+                                    .learned = warm.learned_ticks, .needed = 60,
+                                    .anchor = st.anchor, .origin = st.origin, .origin_at = st.origin_at};
         out->now.value = s->points[i].value;
         out->now.why = s->points[i].why;
         out->now.age = instant_is_set(s->points[i].at) ? instant_since(l->now, s->points[i].at) : (struct span){0};
@@ -44,6 +45,25 @@ static void view_signals(const struct loop *l, const struct service_loop *s, str
             detect_say(&b, s->def, &f[j]);
             take_text(out->finding, sizeof out->finding, &b);
         }
+    }
+}
+
+static void view_warm(const struct loop *l, const struct service_loop *s, struct service_view *v)
+{
+#define X(id, name, needed) {name, false, {0}, needed, WALL_NONE},
+    static const struct warm_view table[] = {WARM_TABLE(X)};
+#undef X
+    struct detect_warm warm;
+    detect_warm(s->detect, l->now, &warm);
+    const bool awake[WARM_COUNT] = {warm.shift, warm.spike, warm.imported || warm.day, warm.drift, warm.week};
+    struct span ticks = {(int64_t)warm.learned_ticks * s->policy->tick.us};
+    v->imported = warm.imported;
+    for (unsigned i = 0; i < WARM_COUNT; i++) {
+        struct warm_view *w = &v->views[i];
+        *w = table[i];
+        w->awake = awake[i];
+        w->learned = span_min(i == WARM_SHIFT ? ticks : warm.history, w->needed);
+        if (!w->awake) w->wakes = (struct wall){l->wall.us + w->needed.us - w->learned.us};
     }
 }
 
@@ -183,10 +203,12 @@ void loop_view(const struct loop *l, uint16_t service, struct arena *a, struct s
     ret->incident_symptom = c->symptom;
     ret->incident_onset = wall_at(l, c->onset);
     ret->incident_opened = wall_at(l, c->opened);
+    ret->aging = c->incident_open && detect_aging(s->detect, l->now);
     ret->n_auto = c->n_auto;
     ret->deployed = wall_at(l, s->deployed);
     (void)text_copy(ret->model_version, sizeof ret->model_version, s->model_version);
     view_signals(l, s, a, ret);
+    view_warm(l, s, ret);
     view_symptoms(s, a, ret);
     view_causes(s, a, ret);
     view_action(s, ret);

@@ -132,6 +132,7 @@ void words_now(struct buf *out, const struct loop *l, const struct service_loop 
     default: buf_puts(out, reason_sentence(s->decided ? s->decision.reason : REASON_RECOVERING)); break;
     }
     if (s->outage) buf_puts(out, " (the service is down)");
+    if (c->incident_open && detect_aging(s->detect, l->now)) buf_puts(out, " (aging: the baseline learns again, slowly)");
 }
 
 static void change_of_record(struct buf *out, const struct record *r)

@@ -15,6 +15,8 @@ struct signal_view {
     double baseline, baseline_scale, profile, drift, zscore, score;   /* NaN when unknown */
     enum series_state state;
     enum unknown_why baseline_why;
+    double anchor, origin;             /* level of the anchor now, and of the first one; NaN: not learned yet */
+    struct wall origin_at;
     uint32_t learned, needed;          /* ticks of the slowest short view, for "when does it wake" */
     char finding[VIEW_TEXT];           /* "" when there is nothing to say */
 };
@@ -48,12 +50,23 @@ struct request_view {
     struct wall expiry;
 };
 
+/* loop.md section 5: how much each view has learned, and when it wakes. */
+#define WARM_TABLE(X)                                                                                    \
+    X(SHIFT, "shift", SPAN_MIN(30)) X(SPIKE, "spike", SPAN_MIN(35)) X(AUTO, "auto", SPAN_HOUR(24))       \
+    X(DRIFT, "drift", SPAN_HOUR(7 * 24)) X(WEEK, "week", SPAN_HOUR(8 * 24))
+#define X(id, ...) WARM_##id,
+enum warm_kind { WARM_TABLE(X) WARM_COUNT };
+#undef X
+struct warm_view { const char *name; bool awake; struct span learned, needed; struct wall wakes; };   /* wakes: at the earliest */
+
 struct service_view {
     const struct service_def *def;
     struct instant at;
     struct wall wall;
     enum state state;
-    bool halted, frozen, warm_for_auto;
+    bool halted, frozen, warm_for_auto, imported;   /* imported: baselines come from history that was imported */
+    bool aging;                        /* the incident is older than the freeze: its baselines learn again, slowly */
+    struct warm_view views[WARM_COUNT];
     char halted_by[64], halted_why[200];
     enum mode mode;
     char sentence[VIEW_TEXT];          /* what is happening now, one sentence */

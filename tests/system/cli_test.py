@@ -183,6 +183,10 @@ class Cli(SystemTest):
         self.assertIn("at once after: trimtab import embed", self.cli("status", "embed"))
         self.assertIn("3000 rows", self.cli("import", "embed", path))
         one = self.json("status", "embed")
+        self.assertTrue(one["imported"])
+        self.assertEqual({"shift": True, "auto": True, "drift": False, "week": False},
+                         {v["view"]: v["awake"] for v in one["views"] if v["view"] != "spike"})
+        self.assertIn("(from imported history)", self.cli("status", "embed"))
         self.assertTrue(one["warm_for_auto"])
         self.assertAlmostEqual(38, one["signals"][0]["baseline"], delta=1)
         with open(path, "w", encoding="ascii") as f:
