@@ -111,12 +111,22 @@ static struct control_record from_log(const struct control_record *r)
     return c;
 }
 
+static void check_fold(const struct control *log, const struct control_record *r, uint32_t epoch_before)
+{
+    const struct control_knob *k = r->knob < KNOBS ? &log->knobs[r->knob] : NULL;
+    if (r->kind == RECORD_UNDONE && k && k->believed != k->slot.old) violated("I15 UNDONE, and the old value is not believed");
+    if (r->kind == RECORD_APPLIED && k && k->believed != k->slot.new_) violated("I15 APPLIED, and the new value is not believed");
+    if (r->kind == RECORD_HALT && log->epoch <= epoch_before) violated("I14 a halt without a new epoch");
+}
+
 static void make_durable(struct world *w, const struct control_policy *p, const struct control_output *o)
 {
     for (unsigned i = 0; i < o->record_count; i++) {
         struct control_record r = from_log(&o->records[i]);
         check_record(w, &r);
+        uint32_t epoch = w->log.epoch;
         control_fold(p, &w->log, &r);
+        check_fold(&w->log, &r, epoch);
     }
 }
 

@@ -230,6 +230,7 @@ void check_send(struct world *w, const struct control_output *o)
 {
     const struct control_slot *slot = &w->log.knobs[o->knob].slot;
     if (o->value != (o->is_undo ? slot->old : slot->new_)) violated("I3 the value sent is not the recorded one");
+    if (w->unacked) violated("I2 a write while a record is not acknowledged");
     if (o->epoch != w->live.epoch) violated("I14 a write under another halt epoch");
     if (o->is_undo) check_undo(w, o->knob);
     else check_forward(w, o->knob);

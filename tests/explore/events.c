@@ -176,6 +176,7 @@ static void time_events(struct moves *m)
     uint8_t state = m->w->live.state;
     if (m->w->live.store_failed || m->w->follower) return;
     if (m->w->live.waiting_ack) {
+        tick(m, (struct tick){.symptom = SYM_TRUE, .poll = true});
         tick(m, (struct tick){.symptom = SYM_TRUE, .later = true});
         return;
     }
