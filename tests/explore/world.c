@@ -145,6 +145,10 @@ static void forget_answers(struct world *w)
     for (unsigned k = 0; k < KNOBS; k++) {
         bool may_land = instant_before(T0, w->log.knobs[k].slot.late_after);
         if (w->k[k].phase == PH_INTENT && may_land) w->k[k].window = 1;
+        /* Nor, where the log has no version since instances differed, who wrote our value. */
+        const struct control_knob *c = &w->log.knobs[k];
+        bool ours = !phase_ended(w->k[k].phase) && world_value(w, k) == c->slot.new_;
+        if (options.cas == CAS_VERSION && c->believed_version == 0 && ours) w->k[k].foreign = 0;
     }
 }
 
