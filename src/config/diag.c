@@ -156,13 +156,19 @@ void config_diagnostics_sort(struct config_diagnostics *d)
     if (d->seen) memset(d->seen, 0, SEEN_SLOTS * sizeof *d->seen);
 }
 
+/* Marks that turn the direction of writing, or are lines of their own: with them a text reads otherwise than it is. */
+static bool turns(uint32_t c)
+{
+    return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
 /* Source bytes as a terminal may show them: nothing that moves the cursor or is no UTF-8. */
 static void add_shown(struct buf *out, const char *s, size_t len)
 {
     while (len) {
         uint32_t point = 0;
         unsigned n = utf8_next(s, len, &point);
-        if (n == 0 || point < 0x20 || (point >= 0x7f && point < 0xa0)) buf_putc(out, n && point == '\t' ? ' ' : '?');
+        if (n == 0 || point < 0x20 || (point >= 0x7f && point < 0xa0) || turns(point)) buf_putc(out, n && point == '\t' ? ' ' : '?');
         else buf_add(out, s, n);
         s += n ? n : 1;
         len -= n ? n : 1;
