@@ -168,7 +168,8 @@ static void add_shown(struct buf *out, const char *s, size_t len)
     while (len) {
         uint32_t point = 0;
         unsigned n = utf8_next(s, len, &point);
-        if (n == 0 || point < 0x20 || (point >= 0x7f && point < 0xa0) || turns(point)) buf_putc(out, n && point == '\t' ? ' ' : '?');
+        bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+        if (n == 0 || control || turns(point)) buf_putc(out, n && point == '\t' ? ' ' : '?');
         else buf_add(out, s, n);
         s += n ? n : 1;
         len -= n ? n : 1;
