@@ -214,6 +214,13 @@ static enum status read_table(const char *text, size_t len, const struct service
     return st;
 }
 
+/* An import takes the place of all that was learned: who imports a part should know. */
+static void imported(char *out, size_t cap, const struct table *t, unsigned signals, bool last)
+{
+    int n = snprintf(out, cap, "%u rows of %u of %u signals %s", t->n, t->columns, signals, last ? "imported" : "taken");
+    if (last && t->columns < signals && n > 0 && (size_t)n < cap) snprintf(out + n, cap - (size_t)n, "; the others learn anew");
+}
+
 void v1_post_import(void *ctx, struct http_request *r)
 {
     const struct v1_port *port = v1_port_of(ctx);
@@ -238,7 +245,7 @@ void v1_post_import(void *ctx, struct http_request *r)
         series[k] = (struct v1_series){t.signals[k], t.times, t.values ? &t.values[(size_t)k * t.cap] : NULL, t.n};
     }
     if (s == STATUS_OK) s = port->import(port->ctx, service, series, t.columns, text_eq(last, "true"), by, &e);
-    snprintf(said, sizeof said, "%u rows of %u signals %s", t.n, t.columns, text_eq(last, "true") ? "imported" : "taken");
+    imported(said, sizeof said, &t, api->control.policy(api->control.ctx)->services[service].signal_count, text_eq(last, "true"));
     free(t.times);
     free(t.values);
     on_done(r, s, s == STATUS_OK ? said : e.text, "");

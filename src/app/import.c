@@ -35,17 +35,22 @@ static int send_all(const struct args *a, const struct client *c, struct file *f
 {
     struct buf piece = BUF_INIT;
     int code = EXIT_GOOD;
+    unsigned pieces = 0;
     while (code == EXIT_GOOD && next_piece(f, &piece)) {
         struct answer answer;
         struct buf path = BUF_INIT;
         bool last = f->p >= f->end;
+        pieces++;
         buf_puts(&path, "/api/v1/import?service=");
         client_segment(&path, a->words[0]);
         buf_printf(&path, "&last=%s&by=", last ? "true" : "false");
         client_segment(&path, verb_user(a));
         code = client_post(c, buf_text(&path), "text/csv", buf_text(&piece), piece.len, &answer);
         if (code == EXIT_GOOD && last && !output_value(o, answer.data)) {
-            printf("%s: %s\nSee what is warm now: trimtab status %s\n", a->words[0], text_of(answer.data, "done"), a->words[0]);
+            const char *done = text_of(answer.data, "done");
+            if (pieces > 1) printf("%s: in %u pieces, the last: %s\n", a->words[0], pieces, done);
+            else printf("%s: %s\n", a->words[0], done);
+            printf("See what is warm now: trimtab status %s\n", a->words[0]);
         }
         answer_free(&answer);
         buf_free(&path);
