@@ -8,6 +8,13 @@
 #include "base/text.h"
 #include "base/time.h"
 
+/* In mode alert the gates count changes that were never made; "the last write" would otherwise be looked for in vain. */
+static bool shadowed(const json_t *d, const json_t *decision)
+{
+    return text_eq(text_of(d, "mode"), "alert") && !text_eq(text_of(decision, "reason"), "mode-alert") &&
+           json_array_size(json_object_get(decision, "gates")) > 0;
+}
+
 /* The first sentence: the answer itself. */
 static void say_why(const json_t *d)
 {
@@ -26,6 +33,9 @@ static void say_why(const json_t *d)
         printf("%s is being changed: %s.\n", what[0] ? what : "a knob", sentence);
     } else if (text_eq(kind, "ask")) {
         printf("it asks a person for %s, because %s.\n", what[0] ? what : "a decision", sentence);
+    } else if (shadowed(d, decision)) {
+        printf("nothing is changed, because the mode is alert. Auto would wait, too, counting the changes it would have made: %s.\n",
+               sentence);
     } else if (planned) {
         printf("%s is planned but not done, because %s.\n", what, sentence);
     } else {

@@ -125,6 +125,7 @@ void words_now(struct buf *out, const struct loop *l, const struct service_loop 
         break;
     case STATE_OPEN: now_open(out, s); break;
     case STATE_PERSON: buf_puts(out, "with a person: 'trimtab incidents' tells why, 'trimtab retry' hands it back"); break;
+    case STATE_RECOVERING: buf_puts(out, reason_sentence(REASON_RECOVERING)); break;   /* the last decision may be older */
     case STATE_WATCHING:
         if (s->blind_told) buf_puts(out, "blind: the symptom is unknown");
         else buf_puts(out, s->decided && s->decision.reason != REASON_HEALTHY ? reason_sentence(s->decision.reason) : "normal");
