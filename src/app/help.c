@@ -43,6 +43,7 @@ static void print_all(void)
     const struct command_row *rows = command_rows(&n);
     printf("trimtab watches inference services, changes one knob by one notch when one became worse,\n"
            "verifies that it helped, and takes it back when it did not.\n\n"
+           "  trimtab demo\n"
            "  trimtab check examples/reference.yaml\n"
            "  trimtab serve --config examples/reference.yaml\n\nCommands:\n");
     for (unsigned i = 0; i < n; i++) printf("  %-12s %s\n", rows[i].name, rows[i].summary);
@@ -76,6 +77,19 @@ static void roff_flags(const struct command_row *c)
     }
 }
 
+static void print_surroundings(void)
+{
+    printf(".SH EXIT STATUS\n0 done; 1 refused or failed, the message says what to do next; 2 wrong command line; 3 "
+           "\\fBcheck \\-\\-strict\\fR: warnings only; 4 the token is missing or wrong; 5 \\fBserve\\fR: the audit store failed "
+           "while running.\n");
+    printf(".SH ENVIRONMENT\n\\fBTRIMTAB_ADDRESS\\fR, \\fBTRIMTAB_DATA\\fR, \\fBTRIMTAB_TOKEN_FILE\\fR: as "
+           "\\fB\\-\\-address\\fR, \\fB\\-\\-data\\fR, \\fB\\-\\-token\\-file\\fR. \\fBTRIMTAB_PRESETS\\fR: folder of the "
+           "presets. \\fBNO_COLOR\\fR: no colour.\n");
+    printf(".SH FILES\nIn the data folder: \\fIaudit.db\\fR (the log), \\fIcheckpoint\\fR (keep copies elsewhere), "
+           "\\fIaudit.pub\\fR, \\fIlisten\\fR (the address), \\fItoken\\fR, \\fIhalt\\fR and \\fIhalt.SERVICE\\fR (while they exist "
+           "nothing is written).\n");
+}
+
 static void print_man(void)
 {
     unsigned n;
@@ -98,8 +112,7 @@ static void print_man(void)
     }
     printf(".SH FLAGS OF ALL COMMANDS\n");
     roff_flags(NULL);
-    printf(".SH EXIT STATUS\n0 good; 1 it could not be done; 2 wrong command line; 3 warnings with \\-\\-strict; 4 the audit store "
-           "failed.\n");
+    print_surroundings();
 }
 
 int command_help(const struct args *a)
