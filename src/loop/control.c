@@ -306,7 +306,4 @@ bool control_unacknowledged(const struct control *c)
     return false;
 }
 
-bool control_breaker(const struct control *c, struct instant now)
-{
-    return instant_is_set(c->harmful[1]) && span_less(instant_since(now, c->harmful[1]), SPAN_HOUR(24));
-}
+bool control_breaker(const struct control *c) { return c->breaker; }

@@ -116,6 +116,7 @@ struct control {
     struct instant gap_until, would_gap_until;
     struct instant mix_since;          /* MIX has been read since then while settling or observing; NONE: not MIX */
     struct instant harmful[2];         /* the two newest harmful verdicts, for the breaker */
+    bool breaker;                      /* tripped by two of them within 24 h, until a person acknowledges */
     struct instant suspended[CLASS_COUNT];   /* until */
     struct control_request request;
     struct excluded_list excluded;
@@ -254,7 +255,7 @@ uint32_t control_reads_wanted(const struct control_policy *p, const struct contr
 bool control_in_flight(const struct control *c);
 bool control_late_watch(const struct control *c);
 bool control_unacknowledged(const struct control *c);
-bool control_breaker(const struct control *c, struct instant now);   /* two harmful verdicts in 24 h, not acknowledged */
+bool control_breaker(const struct control *c);                       /* two harmful verdicts in 24 h, not acknowledged */
 /* The table as text: row number, states, guard, next, effects; for docs and the row-coverage test. */
 struct control_row { uint16_t row; const char *number, *state, *guard, *next, *effects; };
 const struct control_row *control_rows(unsigned *ret_count);

@@ -162,6 +162,7 @@ static void put_overlays(struct canon *k, const struct control *c)
     put_until(k, c->release_until);
     put_age(k, c->harmful[0], SPAN_HOUR(24));
     put_age(k, c->harmful[1], SPAN_HOUR(24));
+    put8(k, c->breaker);
 }
 
 void control_canon(const struct control_policy *p, const struct control *c, struct instant now, struct buf *out)

@@ -132,6 +132,7 @@ static void to_cancelled(struct control *c) { c->knobs[0].slot.cancelled = true;
 static void to_released(struct control *c) { c->knobs[0].slot.released = true; }
 static void to_mix(struct control *c) { c->mix_since = AT(1010); }
 static void to_harm(struct control *c) { c->harmful[0] = AT(1000); }
+static void to_breaker(struct control *c) { c->breaker = true; }
 static void to_release(struct control *c) { c->release_until = AT(2000); }
 static void to_retry(struct control *c) { c->knobs[0].slot.undo_sends = 1; }
 static void to_would(struct control *c) { c->would_plans[0] = 8; }
@@ -142,7 +143,8 @@ static void test_what_may_change_a_row_is_in(void **state)
 {
     (void)state;
     static change *const changes[] = {to_halted, to_frozen, to_follower, to_owed, to_waiting, to_third_auto, to_one_none, to_fail,
-        to_failed, to_late, to_unacknowledged, to_cancelled, to_released, to_mix, to_harm, to_release, to_retry, to_would,
+        to_failed, to_late, to_unacknowledged, to_cancelled, to_released, to_mix, to_harm, to_breaker,
+        to_release, to_retry, to_would,
         to_handed, to_other_cause};
     struct control_bench a, b;
     story(&a, 1000, 1, 2);

@@ -16,6 +16,12 @@ static void a_person_decided(struct control *c)
 {
     c->n_auto = 0;
     for (unsigned k = 0; k < CONTROL_KNOBS; k++) c->knobs[k].slot.counted = false;
+}
+
+/* loop.md section 2: the breaker is acknowledged by normal-now, retry and resume; an approval or a rejection is none. */
+static void acknowledge_harm(struct control *c)
+{
+    c->breaker = false;
     c->harmful[0] = c->harmful[1] = INSTANT_NONE;
 }
 
@@ -48,6 +54,8 @@ static void count_harm(struct control *c, const struct control_record *r)
     if (r->verdict != VERDICT_HARMFUL || !r->fail) return;
     c->harmful[1] = c->harmful[0];
     c->harmful[0] = r->at;
+    bool both = instant_is_set(c->harmful[1]);
+    if (both && span_less(instant_since(c->harmful[0], c->harmful[1]), SPAN_HOUR(24))) c->breaker = true;
 }
 
 static void close_incident(struct control *c)
@@ -244,6 +252,7 @@ static void fold_accepted(struct fold *f)
 {
     struct control *c = f->c;
     a_person_decided(c);
+    acknowledge_harm(c);
     if (f->k) {                       /* one record a knob tells what was read */
         believe(f, f->r->read);
         f->k->slot.unacknowledged = false;
@@ -326,7 +335,9 @@ static void fold_halt(struct fold *f)
     c->halted = f->r->kind == RECORD_HALT;
     c->request.present = false;
     if (c->halted) c->epoch = f->r->epoch + 1;
-    else a_person_decided(c);
+    if (c->halted) return;
+    a_person_decided(c);
+    acknowledge_harm(c);
 }
 
 static void fold_action(struct fold *f)

@@ -233,9 +233,50 @@ static void test_the_fold_is_a_function_of_the_log(void **state)
     assert_memory_equal(&a.c, &b.c, sizeof a.c);
 }
 
+static void harm(struct control_bench *b, int at_s)
+{
+    struct control_record r = of(RECORD_VERDICT, at_s);
+    r.verdict = VERDICT_HARMFUL;
+    r.undo = r.fail = true;
+    fold(b, r);
+}
+
+/* loop.md section 2: two harmful verdicts in 24 h trip it; an approval does not acknowledge that, nor does time. */
+static void test_the_breaker_stays_until_it_is_acknowledged(void **state)
+{
+    (void)state;
+    static const struct { enum record_kind kind; bool still; } answers[] = {
+        {RECORD_APPROVAL, true}, {RECORD_REJECT, true}, {RECORD_RETRY, false}, {RECORD_ACCEPTED, false}, {RECORD_RESUME, false}};
+    for (unsigned i = 0; i < 5; i++) {
+        struct control_bench b;
+        incident_and_intent(&b, true);
+        harm(&b, 1000);
+        assert_false(control_breaker(&b.c));
+        harm(&b, 80000);
+        assert_true(control_breaker(&b.c));
+        harm(&b, 300000);                    /* far from the others: still tripped */
+        struct control_record r = of(answers[i].kind, 900000);
+        r.knob = NO_KNOB;
+        fold(&b, r);
+        assert_int_equal(control_breaker(&b.c), answers[i].still);
+    }
+}
+
+static void test_harm_a_day_apart_does_not_trip_it(void **state)
+{
+    (void)state;
+    struct control_bench b;
+    incident_and_intent(&b, true);
+    harm(&b, 1000);
+    harm(&b, 1000 + 86400);
+    assert_false(control_breaker(&b.c));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_breaker_stays_until_it_is_acknowledged),
+        cmocka_unit_test(test_harm_a_day_apart_does_not_trip_it),
         cmocka_unit_test(test_n_auto_counts_automatic_intents_not_aborted),
         cmocka_unit_test(test_a_person_sets_n_auto_to_nought),
         cmocka_unit_test(test_interval_runs_from_applied_gap_from_the_last_write),

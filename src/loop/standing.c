@@ -106,7 +106,7 @@ void standing_fill(struct loop *l, struct service_loop *s, struct standing *st)
     st->fleet_last_hour = fleet_last_hour(l);
     st->fleet_per_hour_max = l->policy->fleet_per_hour;
     st->n_auto = c->n_auto;
-    st->breaker = control_breaker(c, l->now) || l->fleet_breaker;
+    st->breaker = control_breaker(c) || l->fleet_breaker;
     st->cause_age = c->incident_open ? instant_since(l->now, c->opened) : (struct span){0};
     st->symptom = c->symptom;
     st->slo_symptom = c->symptom < s->def->symptom_count && s->def->symptoms[c->symptom].slo;

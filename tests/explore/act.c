@@ -53,7 +53,7 @@ void event_decide(struct control_event *e, const struct world *w, bool advice)
         d->kind = CD_HANDOVER;
         return;
     }
-    bool ask = w->live.n_auto >= 3 || control_breaker(&w->live, T0) || (k == 1 && options.tier_b == 2);
+    bool ask = w->live.n_auto >= 3 || control_breaker(&w->live) || (k == 1 && options.tier_b == 2);
     uint8_t v = world_value(w, k);
     *d = (struct control_decision){.kind = ask ? CD_ASK : CD_TUNE, .knob = (uint8_t)k, .direction = DIR_UP, .from = v,
                                    .to = (uint16_t)(v + 1), .cause = (uint16_t)k, .settle = SPAN_S(10), .window = SPAN_S(10)};

@@ -153,13 +153,13 @@ static void walk_control(struct walk *k, struct control *c)
 {
     bool *first[] = {&c->halted, &c->follower, &c->handed, &c->incident_open, &c->release_incident, &c->waiting_ack,
                      &c->store_failed};
-    bool *second[] = {&c->halt_owed, &c->release_owed};
+    bool *second[] = {&c->halt_owed, &c->release_owed, &c->breaker};
     uint8_t epoch = (uint8_t)c->epoch, actions = (uint8_t)c->actions, incidents = (uint8_t)c->incidents;
     uint8_t token = (uint8_t)c->token;
     put8(k, &c->state);
     put8(k, &c->active);
     put_flags(k, first, 7);
-    put_flags(k, second, 2);
+    put_flags(k, second, 3);
     put8(k, &c->frozen);
     put8(k, &c->none_reads);
     put16(k, &c->symptom);
