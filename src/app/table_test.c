@@ -103,7 +103,7 @@ static void a_story_has_its_headings(void **state)
                         "Did       10:07:30  Recorded first, together with the way back.\n"
                         "          10:07:31  Written, then read back from the service: 64.\n"
                         "Verdict   10:19:31  ineffective: no change; taken back.\n"
-                        "          2026-05-13 00:00:02  Taken back; read from the service: 32.\n", buf_text(&b));
+                        "Did       2026-05-13 00:00:02  Taken back; read from the service: 32.\n", buf_text(&b));
     json_decref(v);
     buf_free(&b);
 }

@@ -65,7 +65,8 @@ class Yaml(unittest.TestCase):
 
     def test_bytes(self):
         for data in (b"", b"\0", b"\xff\xfe\0\0", b"version: 1\0\n", b"version: \xff\n", b"\xef\xbb\xbf", b"\xfe\xff\0a\0:",
-                     b"\t", b"%", b"%YAML 9.9\n---\n", b"--- a\n--- b\n", b"...\n", b"!!python/object:os.system x\n", b"a: !!binary aaaa\n",
+                     b"\t", b"%", b"%YAML 9.9\n---\n", b"--- a\n--- b\n", b"...\n", b"!!python/object:os.system x\n",
+                     b"a: !!binary aaaa\n",
                      b"? [a]\n: b\n", b"a: |\n  x\n b\n", b"a: 'x\n", b"- a\nb: c\n", b"version: \xe2\x80\xae1\n", b"\x1b[2J: 1\n",
                      b"version: 1\nversion: 1\n", b"a: *none\n", b"{", b"}", b"@", b"`", b"&", b"*", b"!", b"|", b">", b"'", b'"'):
             said = self.check(data)
