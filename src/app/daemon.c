@@ -5,6 +5,7 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -116,6 +117,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
         d->last_retain = clock_monotonic_us();
         clock_now(&d->clock, &now, &wall);
         (void)store_retain(d->store, wall.us, &e);
+        (void)malloc_trim(0);         /* holes that reading the configuration and saving baselines leave */
     }
     sdnotify("WATCHDOG=1");           /* from here only: it proves that the loop turns */
 }
