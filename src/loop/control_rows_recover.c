@@ -99,10 +99,12 @@ static void resume_phase(struct step *s, unsigned knob)
     s->o->notes |= settling ? 0u : CN_WINDOW_START;
 }
 
-/* A gap in what was seen: the window cannot be judged, so it is extended once, then 38. */
+/* A gap in what was seen: the window cannot be judged, so it is extended once, then 38. What is left of the settle time is still
+ * waited for: a halt lifted at once must not let the window begin in it. */
 static void after_long_gap(struct step *s, unsigned knob)
 {
     struct control *c = s->c;
+    struct instant settled = instant_add(slot_of(s)->applied_at, slot_of(s)->settle);
     if (slot_of(s)->extended) {
         act_38(s);
         return;
@@ -110,7 +112,7 @@ static void after_long_gap(struct step *s, unsigned knob)
     emit_plain(s, RECORD_EXTENDED, knob);
     go(s, STATE_OBSERVING);
     c->active = (uint8_t)knob;
-    c->phase_until = instant_add(s->e->now, slot_of(s)->window);
+    c->phase_until = instant_add(instant_max(s->e->now, settled), slot_of(s)->window);
     s->o->notes |= CN_WINDOW_START;
 }
 

@@ -64,7 +64,10 @@ static void note_baselines(struct loop *l, struct service_loop *s, const struct 
         detect_rebase(s->detect, l->now, instant_sub(l->now, s->def->timing.window), l->now, ANCHOR_BOTH);
     }
     if (o->notes & CN_UNFREEZE) detect_unfreeze(s->detect, l->now, !(o->notes & CN_DROP_SUSPECT));
-    if (o->notes & CN_WINDOW_START) s->action.window_start = l->now;
+    if (o->notes & CN_WINDOW_START) {
+        const struct control_slot *slot = &s->control.knobs[s->control.active].slot;
+        s->action.window_start = instant_max(l->now, instant_add(slot->applied_at, slot->settle));
+    }
 }
 
 static void note_words(struct loop *l, struct service_loop *s, const struct control_output *o)

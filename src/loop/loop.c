@@ -175,6 +175,15 @@ static void step_folded(struct loop *l, struct service_loop *s)
     s->next_round = s->next_tick = first ? instant_add(l->now, turn_of(l, s)) : l->now;
 }
 
+/* An answer is only a hint. One that nobody waits for any more (the log was folded again meanwhile, another action runs) must
+ * not be taken for the answer to another write: a refusal would close that one's late watch. */
+static bool answer_is_awaited(const struct service_loop *s, const struct event *e)
+{
+    const struct control *c = &s->control;
+    bool writing = c->state == STATE_WRITING || c->state == STATE_UNDO_WRITING;
+    return writing && c->active == e->u.answer.knob && c->knobs[c->active].slot.action == e->u.answer.action;
+}
+
 static void step_answer(struct loop *l, struct service_loop *s, const struct event *e)
 {
     static const enum control_answer kinds[] = {
@@ -187,7 +196,7 @@ static void step_answer(struct loop *l, struct service_loop *s, const struct eve
         c.answer_version = intern_text(&s->intern, e->u.answer.version, (uint16_t)strlen(e->u.answer.version), true);
     }
     loop_beat(l, MODULE_EXECUTE);
-    drive(l, s, &c, NULL);
+    if (answer_is_awaited(s, e)) drive(l, s, &c, NULL);
 }
 
 static void step_ack(struct loop *l, struct service_loop *s, const struct event *e)
@@ -270,7 +279,7 @@ static void step_reload(struct loop *l, const struct event *e)
     for (uint16_t i = 0; i < p->service_count; i++) {
         struct service_loop *s = &fresh[i];
         if (s->policy != p) CHECK(service_adopt(l, s, p, i, e->u.reload.by));
-        else s->folded = true, loop_effect(l, EFFECT_FOLD, i);
+        else loop_effect(l, EFFECT_FOLD, i);
     }
     for (uint16_t i = 0; i < old_n; i++) service_free(&old[i]);
     free(old);

@@ -5,6 +5,8 @@
 #include "base/check.h"
 #include "loop/service.h"
 
+#define READ_TO_WRITE SPAN_S(1)
+
 static bool is_fast(const struct service_loop *s)
 {
     struct span every;
@@ -20,6 +22,8 @@ void round_ask_reads(struct loop *l, struct service_loop *s, uint32_t knobs, boo
         e->u.read.knob = k;
         e->u.read.before_write = before_write;
         s->knobs[k].asked = true;
+        s->knobs[k].asked_at = l->now;
+        s->knobs[k].asked_wall = l->wall;
         s->reads_out++;
     }
 }
@@ -38,7 +42,7 @@ static void close_round(struct loop *l, struct service_loop *s)
     s->round_open = false;
     s->round_is_tick = false;
     tick_points(l, s);
-    if (tick) tick_full(l, s);
+    if (tick && s->folded) tick_full(l, s);
 }
 
 static void close_if_complete(struct loop *l, struct service_loop *s)
@@ -160,6 +164,16 @@ static void print_read(struct knob_state *k, const struct read_vector *v)
     buf_free(&b);
 }
 
+/* Invariant 12: without compare-and-set a write goes out only on a value looked at at most a second ago, and nobody knows when
+ * during a slow answer that was. The next read may be faster; else the INTENT's deadline ends it. */
+static bool too_slow_to_write_on(const struct loop *l, const struct service_loop *s, uint16_t knob)
+{
+    const struct knob_state *k = &s->knobs[knob];
+    bool matters = s->control.state == STATE_INTENT && s->control.active == knob && s->control_policy.knobs[knob].cas == CAS_NONE;
+    struct span by_wall = {l->wall.us - k->asked_wall.us};
+    return matters && (span_less(READ_TO_WRITE, instant_since(l->now, k->asked_at)) || span_less(READ_TO_WRITE, by_wall));
+}
+
 void round_read(struct loop *l, struct service_loop *s, const struct event *e)
 {
     uint16_t knob = e->u.read.knob;
@@ -173,8 +187,12 @@ void round_read(struct loop *l, struct service_loop *s, const struct event *e)
     print_read(k, e->u.read.vector);
     loop_beat(l, MODULE_EXECUTE);
     bool in_round = s->round_open && s->round_is_tick;
-    if (s->waiting_n > 0) {                    /* a command is answered by what all knobs hold now, before anything else */
+    if (!s->folded) {
+        /* the log is being read again: what control holds until then is nothing to act on */
+    } else if (s->waiting_n > 0) {             /* a command is answered by what all knobs hold now, before anything else */
         if (s->reads_out == 0) command_run_waiting(l, s);
+    } else if (too_slow_to_write_on(l, s, knob)) {
+        /* not driven: asked again within a second */
     } else if (!in_round || is_fast(s)) {
         drive_poll(l, s, UINT32_C(1) << knob);
     }

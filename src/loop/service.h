@@ -35,6 +35,8 @@ struct knob_state {
     struct instant last_at;
     struct instant first_seen;        /* first good read: since when at least the value is known */
     bool asked;                       /* an EFFECT_READ is out */
+    struct instant asked_at;
+    struct wall asked_wall;           /* a suspended machine's monotonic clock stands still */
     bool changed_set;
     struct instant changed;           /* last change by anybody: for changed(knob, w) */
     char text[64];                    /* of the last read, for people */

@@ -130,7 +130,6 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
         a->peak_before = a->errors_before_ratio = __builtin_nan("");
     }
     if (r->kind == RECORD_APPLIED) a->window_start = instant_add(c->at, c->settle);
-    if (r->kind == RECORD_EXTENDED) a->window_start = instant_min(a->window_start, c->at);
     if (r->kind == RECORD_RELEASE) {
         s->deployed = c->at;
         (void)text_copy(s->model_version, sizeof s->model_version, record_get_text(r, RF_MODEL_VERSION));
