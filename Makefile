@@ -7,6 +7,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 30
 EXPLORE_BUDGET ?= 3
 EXPLORE_STATES ?= 20000000
+HOURS ?= 1
 DEMO_ARGS ?=
 CTEST_ARGS ?=
 KILLS ?= 2000
@@ -16,7 +17,7 @@ CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHE
 CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
-.PHONY: all setup check asan tsan clang bench crash demo install fuzz explore docs clean help program
+.PHONY: all setup soak check asan tsan clang bench crash demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
 
@@ -70,6 +71,9 @@ crash: ## kill the real daemon KILLS times (default 2000) and prove its log each
 
 demo: program ## four acts against a live target; DEMO_ARGS goes to `trimtab demo`
 	@build/trimtab demo $(DEMO_ARGS)
+
+soak: program ## the swarm on new seeds for HOURS=n
+	@scripts/soak build/trimtab $(HOURS)
 
 install: program ## install below $(DESTDIR)$(PREFIX)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"

@@ -1,9 +1,10 @@
-/* trimtab simulate --scenario FILE|NAME [--seed N] [--json]; --list */
+/* trimtab simulate --scenario FILE|NAME [--seed N] [--json]; --list; --swarm */
 #include <stdio.h>
 #include <string.h>
 
 #include "app/command.h"
 #include "app/input.h"
+#include "app/swarm.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "sim/run.h"
@@ -77,6 +78,7 @@ int command_simulate(const struct args *a)
     struct run_options o = {.json = args_has(a, "json")};
     const char *what = args_text(a, "scenario"), *seed = args_text(a, "seed");
     if (args_has(a, "list")) return list();
+    if (args_has(a, "swarm")) return swarm_command(a);
     if (!what && a->word_n == 1) what = a->words[0];
     if (!what || a->word_n > 1) {
         fprintf(stderr, "trimtab simulate: say which one with --scenario FILE|NAME; --list names the shipped ones\n");

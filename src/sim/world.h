@@ -63,5 +63,7 @@ uint64_t world_digest(const struct world *w);
 uint64_t world_writes(const struct world *w);      /* sends, undo included */
 /* Newest known value of a signal by name, NaN when unknown. */
 double world_signal(const struct world *w, const char *signal);
+/* Which number of the truth a signal is, by its usual name; NaN for a name that no plant knows. */
+double world_signal_of(const struct plant_window *t, const char *name);
 
 #endif

@@ -101,8 +101,7 @@ void target_write(struct world *w, const struct later *l)
     world_step(w, &e);
 }
 
-/* Which number of the truth a signal of the fluid world is. */
-static double by_name(const struct plant_window *t, const char *name)
+double world_signal_of(const struct plant_window *t, const char *name)
 {
     const struct { const char *name; double v; } all[] = {
         {"latency_p99", t->p99_ms}, {"latency_p50", t->p50_ms}, {"latency_mean", t->mean_ms}, {"queue_depth", t->queue},
@@ -120,7 +119,7 @@ static double by_name(const struct plant_window *t, const char *name)
 
 static struct point point_of(const struct plant_window *t, const struct signal_def *d, struct instant at)
 {
-    double v = by_name(t, d->name);
+    double v = world_signal_of(t, d->name);
     uint32_t n = d->is_quantile ? (uint32_t)t->completed : 0;
     return (struct point){at, v, n, isfinite(v) ? WHY_KNOWN : WHY_MISSING};
 }

@@ -1,0 +1,48 @@
+/* Inside of the checker: shared by invariants*.c only. */
+#ifndef SIM_INVARIANTS_INSIDE_H
+#define SIM_INVARIANTS_INSIDE_H
+
+#include "sim/swarm_inside.h"
+
+/* Where the story of a knob's newest action stands, told by the durable records alone. */
+#define INV_PHASES(X)                                                                                                  \
+    X(NOTHING) X(INTENT) X(APPLIED) X(LATE) X(FAILED) X(ABORTED) X(BAD) X(INCONCLUSIVE) X(CANCEL) X(ROLLBACK) X(UNDO)  \
+    X(UNDO_RETRY) X(UNDONE) X(UNDO_FAILED) X(YIELDED) X(HELD) X(KEPT) X(PARTIAL)
+#define X(id) INV_##id,
+enum inv_phase { INV_PHASES(X) INV_PHASE_COUNT };
+#undef X
+
+struct inv_knob {
+    uint32_t action;
+    char from[64], to[64];
+    uint8_t phase;
+    bool automatic, approved, fail, unacknowledged, by_person, counted;
+    unsigned sends, undo_sends, undo_records;
+    uint8_t fails;
+    struct span settle, window;
+    const struct knob_def *def;      /* of the policy at the INTENT, or of one that came before the send was planned */
+    enum mode mode;
+    struct instant applied_at, interval_until, protect_until, cool_until, frozen_until, sent_at;
+    char read[64];                   /* newest answer: the uniform value, "" when instances differ, "?" when unreadable */
+    bool read_ok, read_known;        /* read_ok: only values of this action were read */
+    struct instant read_at, sampled_at, wrong_since;
+};
+
+struct invariants {
+    struct inv_knob knobs[POLICY_KNOBS_MAX];
+    char names[POLICY_KNOBS_MAX][64];
+    struct instant suspended[CLASS_COUNT], gap_until, release_until, release_at, judge_at, rested_at, halted_at;
+    unsigned autos;                  /* automatic changes since the last decision of a person */
+    uint32_t actions;
+    bool halted, halt_durable, approval;
+    bool clock_moved;                /* the wall clock was set, and the process started anew since: times of the log are in doubt */
+    int64_t wall_step;
+    unsigned unrest;
+};
+
+/* invariants_story.c */
+void story_record(struct swarm *w, const struct record *r);
+bool inv_ended(uint8_t phase);
+const char *inv_phase_name(uint8_t phase);
+
+#endif

@@ -1,0 +1,43 @@
+/* The swarm: the shipped loop under a virtual clock, hours to days a run, with faults in every port, and after every event the
+ * invariants of the specification's section 12, checked against the world itself (invariants.h). One seed is one run, byte for
+ * byte.
+ * The last part of a run has no faults: the service must come to rest, watching or in a person's hands. */
+#ifndef SIM_SWARM_H
+#define SIM_SWARM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/time.h"
+#include "sim/faults.h"
+
+#define SWARM_CALM SPAN_HOUR(3)      /* without faults: within this a service rests (see invariants_end) */
+
+struct swarm_options {
+    uint64_t seed;
+    bool has_only;                   /* only these items of the drawn list */
+    uint64_t only[(FAULTS_MAX + 63) / 64];
+    struct buf *story;               /* NULL: not told */
+};
+
+struct swarm_result {
+    uint64_t seed, events, records, writes, undos, digest;
+    struct span lived;               /* simulated service time */
+    bool violated;
+    char what[400];                  /* the first violation: when, what */
+    unsigned items, left;            /* faults drawn, and of them not left out */
+    unsigned by_kind[RECORD_KIND_COUNT];
+};
+
+/* Runs one seed. INVALID only when the shipped configuration cannot be loaded. */
+enum status swarm_run(const struct swarm_options *o, struct swarm_result *ret, struct err *e);
+/* Leaves out one item after the other as long as the violation stays. `o->only` is then the shorter list. */
+enum status swarm_shrink(struct swarm_options *o, struct swarm_result *ret, struct err *e);
+/* The items that o leaves in, one a line. */
+void swarm_list(const struct swarm_options *o, struct buf *out);
+/* Frees what is kept between runs (warmed services). */
+void swarm_end(void);
+
+#endif
