@@ -50,6 +50,7 @@ class Disk(bad_stop_test.Stopping):
                 self.assertEqual(200, d.request("GET", "/-/healthy")[0])
                 self.nothing_is_written_later(d, thrown)
                 self.assertEqual([], self.target.knobs.log)
+                d.wait_line(component="halt", msg="kept as a file until the audit can take it down")
                 shim.set(hang=0)                        # the disk comes back: the halt stands, on record, and needs no file
                 d.wait_line(component="halt", msg="now on record; its file is not needed any more")
                 self.assertFalse(os.path.exists(os.path.join(d.data, "halt.embed")))

@@ -29,8 +29,20 @@ WORSE = {"p99": 0.0468, "queue": 320.0, "gpu": 0.78}
 BETTER = {"p99": 0.0375, "queue": 70.0, "gpu": 0.66, "fill": 60.0}
 
 
+class Began(list):
+    """The target's list of writes that begin: each is held against the log before it takes effect."""
+
+    def __init__(self, run):
+        super().__init__()
+        self.run = run
+
+    def append(self, at):
+        super().append(at)
+        self.run.causes.append(audit_log.cause_of_write(audit_log.newest(self.run.data)))
+
+
 class Writes(list):
-    """The target's own list of writes. Each is held against the log at the moment it comes in."""
+    """The target's list of writes that it has carried out or refused."""
 
     def __init__(self, run):
         super().__init__()
@@ -57,8 +69,8 @@ class Run:
         self.data = os.path.join(folder, "data")
         self.target = Target(SPEED)
         self.target.knobs.write_mode = write_mode
-        self.target.knobs.log = Writes(self)
-        self.writes, self.log, self.known, self.process = [], [], [], None
+        self.target.knobs.log, self.target.knobs.began = Writes(self), Began(self)
+        self.causes, self.writes, self.log, self.known, self.process = [], [], [], [], None
         self.kills, self.killed_at = 0, []
         self.changed = threading.Condition()
         self.shim = Shim(os.path.join(folder, "shim"))
@@ -68,8 +80,7 @@ class Run:
 
     def on_write(self, entry):
         value, status = entry[1], entry[3]
-        cause = audit_log.cause_of_write(audit_log.newest(self.data))
-        self.writes.append((cause[0] if cause else None, value, status))
+        self.writes.append((self.causes[len(self.writes)], value, status))
         if self.cures:
             self.target.plant.set(**(BETTER if self.target.knobs.values["batch_max"] == 64 else WORSE))
 
