@@ -166,3 +166,13 @@ void collect_adopt(struct collect *to, struct collect *from)
             to->signals[i] = from->signals[old];
     }
 }
+
+struct wall collect_youngest(const struct collect *c)
+{
+    OBJ_VALID(c, COLLECT_MAGIC);
+    double newest = 0;
+    for (uint16_t i = 0; i < c->s->target_count; i++)
+        if (c->targets[i].start_time > newest) newest = c->targets[i].start_time;
+    bool sane = newest > 0 && newest < 1e11;
+    return sane ? (struct wall){(int64_t)(newest * 1e6)} : WALL_NONE;
+}

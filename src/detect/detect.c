@@ -213,17 +213,34 @@ void detect_drift_restart(struct detect *d, struct instant from)
 
 void detect_release(struct detect *d, struct instant at) { d->st.release_at = at.us; }
 
-static void series_rebase(struct detect *d, uint16_t i, struct instant from, struct instant to, enum anchor_move move)
+/* Medians of the known blocks that ended in [from, to). */
+static uint32_t blocks_between(const struct series *s, const struct track *t, struct instant from, struct instant to,
+                               double x[SERIES_BLOCKS])
 {
-    struct series *s = &d->series[i];
-    const struct track *t = &d->tracks[i];
-    double x[SERIES_BLOCKS], scale;
     uint32_t n = 0;
     for (uint64_t q = block_oldest(s); q < s->blocks; q++) {
         int64_t end = block_time(s, t, q);
         if (end < from.us || end >= to.us || !(s->block_known[block_at(q)] & BLOCK_COUNT)) continue;
         x[n++] = s->block_median[block_at(q)];
     }
+    return n;
+}
+
+void detect_anchor(struct detect *d, struct instant from, struct instant to, enum anchor_move move)
+{
+    double x[SERIES_BLOCKS];
+    for (uint16_t i = 0; i < d->n; i++) {
+        uint32_t n = blocks_between(&d->series[i], &d->tracks[i], from, to, x);
+        if (n > 0 && move != ANCHOR_KEEP) anchor_move_to(&d->series[i], &d->tracks[i], stats_median(x, n), move == ANCHOR_DOWNWARD);
+    }
+}
+
+static void series_rebase(struct detect *d, uint16_t i, struct instant from, struct instant to, enum anchor_move move)
+{
+    struct series *s = &d->series[i];
+    const struct track *t = &d->tracks[i];
+    double x[SERIES_BLOCKS], scale;
+    uint32_t n = blocks_between(s, t, from, to, x);
     if (n == 0) return;                    /* nothing known: the old baseline stands */
     double half_sd = 0.5 * stats_sd(x, n), level;
     scale = 1.4826 * stats_mad(x, n, &level);

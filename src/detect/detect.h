@@ -43,6 +43,8 @@ bool detect_aging(const struct detect *d, struct instant now);   /* the bound ha
  * anchor: NONE leaves it, DOWNWARD moves it only where that is better, BOTH takes the new level. */
 enum anchor_move { ANCHOR_KEEP, ANCHOR_DOWNWARD, ANCHOR_BOTH };
 void detect_rebase(struct detect *d, struct instant now, struct instant from, struct instant to, enum anchor_move move);
+/* The anchor alone: after a release that was judged good. */
+void detect_anchor(struct detect *d, struct instant from, struct instant to, enum anchor_move move);
 /* Samples before `at` belong to an old regime (a knob changed): spike windows skip them. */
 void detect_regime(struct detect *d, struct instant at);
 /* The state that a drift was about has ended: what lies before `from` no longer counts in the median of 24 h, so that drift() is

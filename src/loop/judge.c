@@ -121,6 +121,32 @@ static void fill_drift(const struct service_loop *s, struct verify_input *in)
     in->drift_limit = told ? limit : NAN;
 }
 
+#define FILL_LEVEL 0.01               /* of the hit ratio, from one half of the look-back to the other */
+#define FILL_LOOK SPAN_MIN(6)
+
+/* Has the hit ratio stopped climbing? A cache without one that is measured only has its time. */
+static bool levelled_off(const struct loop *l, const struct service_loop *s)
+{
+    uint16_t hit = service_signal(s->def, "cache_hit");
+    if (hit == NO_INDEX) return true;
+    struct instant end = instant_add(l->now, SPAN_MS(1)), from = instant_sub(l->now, FILL_LOOK);
+    struct instant middle = instant_sub(l->now, (struct span){FILL_LOOK.us / 2});
+    double first = slice_mean(s, hit, from, middle), second = slice_mean(s, hit, middle, end);
+    double level = FILL_LEVEL / unit_factor(s->def->signals[hit].unit);
+    return isnan(first) || isnan(second) || fabs(second - first) <= level;
+}
+
+/* loop.md section 1, "Settle by class": a larger cache is judged once it has filled, at most 30 min after the change. */
+bool judge_settled(const struct loop *l, struct service_loop *s)
+{
+    const struct control *c = &s->control;
+    const struct control_slot *a = &c->knobs[c->active].slot;
+    if (!instant_reached(l->now, c->phase_until)) return false;
+    if (s->def->knobs[c->active].class != CLASS_CACHE || a->direction != DIR_UP || levelled_off(l, s)) return true;
+    s->action.filling = instant_reached(l->now, instant_add(a->applied_at, EXECUTE_SETTLE_MAX));
+    return s->action.filling;
+}
+
 enum verdict judge_window(struct loop *l, struct service_loop *s)
 {
     const struct judge_def *j = &s->def->judge;
@@ -128,6 +154,7 @@ enum verdict judge_window(struct loop *l, struct service_loop *s)
     struct slices mem[5];
     struct verify_input in = {.bad = BAD_UP};
     if (j->latency == none) return VERDICT_INCONCLUSIVE;
+    in.still_filling = s->action.filling && !levelled_off(l, s);
     const struct signal_def *sig = &s->def->signals[j->latency];
     part(l, s, j->latency, &mem[0], &in.latency);
     part(l, s, j->queue, &mem[1], &in.queue);

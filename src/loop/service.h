@@ -54,6 +54,7 @@ struct action_state {
     struct instant errors_from;
     struct verify_result result;      /* of the last judgement */
     bool judged;
+    bool filling;                     /* the window began although the cache had not levelled off in time */
     char harm[120];                   /* why it is taken back early; "" no reason to */
 };
 
@@ -192,6 +193,7 @@ enum verdict judge_window(struct loop *l, struct service_loop *s);
 bool judge_early(struct loop *l, struct service_loop *s, char why[120]);
 bool judge_old_known_good(const struct loop *l, const struct service_loop *s);
 bool judge_outage(struct loop *l, struct service_loop *s);
+bool judge_settled(const struct loop *l, struct service_loop *s);
 bool judge_policy_allows(const struct service_loop *s);
 
 /* drive.c */

@@ -236,6 +236,129 @@ static void test_each_view_tells_when_it_wakes(void **state)
     bench_free(b);
 }
 
+static void release(struct bench *b)
+{
+    struct event e = {.kind = EVENT_RELEASE, .u.release = {.version = "v2", .by = "ci"}};
+    bench_event(b, &e);
+}
+
+/* loop.md section 1: a release judged good is an anchor event; one that is still watched, or was found bad, is none. */
+static void test_a_good_release_moves_the_anchor(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_ALERT, creep_only);
+    struct arena a = ARENA_INIT;
+    struct service_view v;
+    bench_run(b, SPAN_HOUR(24 * 9));
+    b->on_tick = NULL;
+    b->signal[B_P99] = 42;
+    release(b);
+    bench_run(b, SPAN_MIN(20));
+    loop_view(b->loop, 0, &a, &v);
+    assert_near(v.signals[B_P99].profile, 38, 0.5);
+    bench_run(b, SPAN_MIN(12));
+    loop_view(b->loop, 0, &a, &v);
+    assert_near(v.signals[B_P99].profile, 42, 0.5);
+    assert_near(v.signals[B_P99].origin, 38, 0.5);      /* the first one is shown for ever */
+    arena_free(&a);
+    bench_free(b);
+}
+
+static void test_a_bad_release_does_not(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_ALERT, NULL);
+    struct arena a = ARENA_INIT;
+    struct service_view v;
+    bench_run(b, SPAN_HOUR(24 * 9));
+    release(b);
+    fault = true;
+    bench_run(b, SPAN_MIN(40));
+    loop_view(b->loop, 0, &a, &v);
+    assert_near(v.signals[B_P99].profile, 38, 0.5);
+    arena_free(&a);
+    bench_free(b);
+}
+
+static void with_ages(struct bench *b)
+{
+    b->causes[2].when = bench_rule(b, "gpu_util > 0.7 and age(config) > 10m");
+    b->causes[1].when = bench_rule(b, "age(replica) < 10m");
+}
+
+static void test_the_age_of_the_configuration_is_that_of_the_last_change(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_ALERT, with_ages);
+    struct arena a = ARENA_INIT;
+    struct service_view v;
+    bench_run(b, SPAN_HOUR(25));
+    b->target.value[B_REPLICAS] = 3;
+    bench_run(b, SPAN_MIN(1));
+    fault = true;
+    bench_run(b, SPAN_MIN(4));
+    loop_view(b->loop, 0, &a, &v);
+    for (unsigned i = 0; i < v.cause_count; i++) {
+        const struct cause_result *r = &v.causes[i].result;
+        if (r->cause == 2) assert_int_equal(r->when, TRI_FALSE);
+        if (r->cause == 1) assert_int_equal(r->when, TRI_UNKNOWN);   /* no instance says when it began */
+    }
+    arena_free(&a);
+    bench_free(b);
+}
+
+/* A cache is judged once it has filled: while the hit ratio climbs the window waits. */
+static bool filling;
+static void cache_plant(struct bench *b)
+{
+    plant(b);
+    if (b->target.value[B_BATCH] >= 64 && filling) b->signal[B_FETCH] += 0.01;
+}
+
+static void with_cache(struct bench *b)
+{
+    b->knobs[B_BATCH].class = CLASS_CACHE;
+    b->signals[B_FETCH].name = "cache_hit";
+    b->signals[B_FETCH].unit = UNIT_RATIO;
+    b->causes[0].when = bench_rule(b, "cache_hit > 10");
+    b->causes[0].share_signal = NO_INDEX;
+}
+
+static void test_the_window_waits_until_the_cache_has_filled(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, with_cache);
+    b->on_tick = cache_plant;
+    b->signal[B_FETCH] = 0.1;
+    bench_run(b, SPAN_HOUR(25));
+    fault = filling = true;
+    run_to(b, STATE_SETTLING, 20);
+    bench_run(b, SPAN_MIN(15));
+    assert_int_equal(bench_state(b), STATE_SETTLING);
+    filling = false;
+    bench_run(b, SPAN_MIN(7));
+    assert_int_equal(bench_state(b), STATE_OBSERVING);
+    run_to(b, STATE_WATCHING, 20);
+    bench_free(b);
+}
+
+static void test_a_cache_that_never_levels_off_is_inconclusive(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, with_cache);
+    b->on_tick = cache_plant;
+    b->signal[B_FETCH] = 0.1;
+    bench_run(b, SPAN_HOUR(25));
+    fault = filling = true;
+    run_to(b, STATE_OBSERVING, 60);
+    bench_run(b, SPAN_MIN(21));
+    const struct record *r = bench_last(b, RECORD_VERDICT);
+    assert_non_null(r);
+    assert_string_equal(record_get_text(r, RF_VERDICT), "inconclusive");
+    assert_non_null(strstr(record_get_text(r, RF_NOTE), "the cache was still filling"));
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +370,11 @@ int main(void)
         cmocka_unit_test(test_a_halted_service_does_not_learn_a_fault),
         cmocka_unit_test(test_what_the_baseline_came_to_meet_is_called_absorbed),
         cmocka_unit_test(test_what_ended_by_itself_is_called_recovered),
+        cmocka_unit_test(test_a_good_release_moves_the_anchor),
+        cmocka_unit_test(test_a_bad_release_does_not),
+        cmocka_unit_test(test_the_age_of_the_configuration_is_that_of_the_last_change),
+        cmocka_unit_test(test_the_window_waits_until_the_cache_has_filled),
+        cmocka_unit_test(test_a_cache_that_never_levels_off_is_inconclusive),
         cmocka_unit_test(test_each_view_tells_when_it_wakes),
         cmocka_unit_test(test_a_decision_names_the_last_change),
     };

@@ -71,6 +71,30 @@ static void put_knob_need(const struct loop *l, const struct service_loop *s, co
     put(d, changed ? 1 : 0, k->last.present);
 }
 
+/* Since any knob was changed, by whomever; none ever seen: at least as long as we have looked, as for deploys. */
+static double config_age_s(const struct loop *l, const struct service_loop *s)
+{
+    struct instant last = INSTANT_NONE;
+    for (unsigned k = 0; k < s->def->knob_count; k++) {
+        struct instant at = s->knobs[k].changed;
+        if (instant_is_set(at) && (!instant_is_set(last) || instant_before(last, at))) last = at;
+    }
+    return span_seconds(instant_since(l->now, instant_is_set(last) ? last : s->observed_since));
+}
+
+static void put_age(const struct loop *l, const struct service_loop *s, uint16_t subject, struct datum *d)
+{
+    if (subject == AGE_DEPLOY) {
+        put(d, deploy_age_at_onset_s(l, s), true);
+    } else if (subject == AGE_CONFIG) {
+        put(d, config_age_s(l, s), true);
+    } else {
+        struct wall began = collect_youngest(s->collect);
+        bool known = began.us != WALL_NONE.us && began.us <= l->wall.us;
+        put(d, known ? (double)(l->wall.us - began.us) / 1e6 : NAN, known);
+    }
+}
+
 static void context_needs(struct loop *l, struct service_loop *s)
 {
     const struct needs *needs = &s->def->needs;
@@ -78,8 +102,7 @@ static void context_needs(struct loop *l, struct service_loop *s)
         const struct need *need = &needs->items[i];
         struct datum *d = &s->evidence.items[i];
         if (need->fn == FN_KNOB || need->fn == FN_CHANGED) put_knob_need(l, s, need, d);
-        else if (need->fn == FN_AGE && need->subject == AGE_DEPLOY) put(d, deploy_age_at_onset_s(l, s), true);
-        else if (need->fn == FN_AGE) put(d, 0, false);
+        else if (need->fn == FN_AGE) put_age(l, s, need->subject, d);
     }
 }
 
@@ -227,7 +250,7 @@ static void judge_action(struct loop *l, struct service_loop *s, struct control_
     e->policy_allows_new = judge_policy_allows(s);
     if (!watched) return;
     judge_harm(l, s, e);
-    e->settle_over = c->state == STATE_SETTLING && instant_reached(l->now, c->phase_until);
+    e->settle_over = c->state == STATE_SETTLING && judge_settled(l, s);
     e->window_over = c->state == STATE_OBSERVING && instant_reached(l->now, c->phase_until);
     if (e->window_over) e->verdict = judge_window(l, s);
     loop_beat(l, MODULE_VERIFY);
@@ -320,6 +343,16 @@ static void hold_without_incident(struct loop *l, struct service_loop *s)
     else detect_unfreeze(s->detect, l->now, false);
 }
 
+/* loop.md section 1: a release judged good is an anchor event: its watch has ended, and no symptom was seen. */
+static void accept_release(struct loop *l, struct service_loop *s, const struct symptom_summary *sum)
+{
+    const struct control *c = &s->control;
+    if (!instant_is_set(c->release_until) || !instant_reached(l->now, c->release_until)) return;
+    bool ends = span_less(instant_since(l->now, c->release_until), s->policy->tick);
+    bool good = c->state == STATE_WATCHING && sum->now == TRI_FALSE && !symptoms_any(s);
+    if (ends && good) detect_anchor(s->detect, instant_sub(l->now, s->def->timing.window), l->now, ANCHOR_BOTH);
+}
+
 void tick_full(struct loop *l, struct service_loop *s)
 {
     struct symptom_summary sum;
@@ -360,6 +393,7 @@ void tick_full(struct loop *l, struct service_loop *s)
     if (!decided && deciding(s)) decide_or_clear(l, s, &sum, &e);
     else if (!decided) decision_of_state(s, &sum);
     hold_without_incident(l, s);
+    accept_release(l, s, &sum);
     l->counters.decisions[s->decision.kind]++;
     if (!s->control.halted) s->last_seen = l->now;
     rest(l, s);

@@ -140,6 +140,7 @@ static const char *too_little(const struct verify_input *in, uint32_t before, ui
     uint32_t judged = a->n < VERIFY_BLOCKS_MAX ? a->n : VERIFY_BLOCKS_MAX;
     if (in->after_known < KNOWN_SHARE * in->after_expected || after < KNOWN_SHARE * judged)
         return "less than 80 % of the window is known";
+    if (in->still_filling) return "the cache was still filling";
     if (in->input_shifted) return "the lengths of the inputs changed";
     return NULL;
 }

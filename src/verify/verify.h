@@ -37,6 +37,7 @@ struct verify_input {
     double jitter_normal;                /* sd of successive differences / sqrt 2 in healthy time; NaN unknown */
     double jitter_floor;                 /* resolution or relative floor, in the signal's unit; NaN or 0 none */
     uint32_t after_known, after_expected;              /* points */
+    bool still_filling;                  /* of a cache that was made larger */
     bool input_shifted;                  /* PSI of input lengths over its null p95 */
     bool drift_symptom;                  /* the symptom is judged by the ratio to the anchor over the window */
     double drift_anchor;                 /* the anchor's level in the signal's unit; NaN unknown */
