@@ -110,7 +110,8 @@ static void explain_has_shut_gates_first(void **state)
     assert_string_equal(
         "{\"service\":\"embed\",\"environment\":null,\"state\":\"open\",\"mode\":\"auto\",\"sentence\":\"waiting for evidence\","
         "\"halted\":false,\"frozen\":false,\"at\":\"1970-01-01T00:00:00.000Z\",\"incident\":{\"incident\":3,\"symptom\":null,"
-        "\"onset\":\"1970-01-01T00:00:00.000Z\",\"opened\":\"1970-01-01T00:00:01.000Z\",\"aging\":false},\"decision\":{\"kind\":\"noop\","
+        "\"onset\":\"1970-01-01T00:00:00.000Z\",\"opened\":\"1970-01-01T00:00:01.000Z\",\"aging\":false},"
+        "\"decision\":{\"kind\":\"noop\","
         "\"reason\":\"evidence-before\",\"sentence\":\"too few points since the onset to judge a change against\","
         "\"opens_when\":\"wait; about five minutes of the incident are needed\",\"plan\":null,\"gates\":["
         "{\"reason\":\"evidence-before\",\"sentence\":\"too few points since the onset to judge a change against\","

@@ -42,14 +42,10 @@ static enum tri eval_rule(const struct loop *l, const struct service_loop *s, un
 /* A view that only lacks history says nothing yet, and an idle service has no latency: neither is blindness. */
 static bool lacks_data(const struct service_loop *s, const struct symptom_def *d)
 {
-    struct expr_use use;
-    expr_describe(d->when, &use);
-    for (uint16_t i = 0; i < s->def->signal_count; i++) {
-        enum unknown_why why = s->points[i].why;
-        if (!expr_use_has(&use, i) || why == WHY_KNOWN) continue;
-        if (!(tick_idle(s) && s->def->signals[i].layer == LAYER_REQUEST)) return true;
-    }
-    return false;
+    enum unknown_why why = WHY_KNOWN;
+    uint16_t signal = expr_first_unknown(d->when, &s->evidence, &why);
+    if (signal == NO_INDEX || why == WHY_WARMING || why == WHY_NO_HISTORY) return false;
+    return !(tick_idle(s) && s->def->signals[signal].layer == LAYER_REQUEST);
 }
 
 static void eval_unknown(const struct loop *l, const struct service_loop *s, const struct symptom_def *d, struct symptom_state *st)

@@ -92,10 +92,45 @@ static void test_a_view_that_is_not_warm_is_not_blindness(void **state)
     struct bench *b = start(MODE_AUTO, creep_only);
     bench_run(b, SPAN_HOUR(3));
     assert_null(strstr(buf_text(&b->notices), "blind"));
+    bench_free(b);
+}
+
+static void creep_too(struct bench *b)
+{
+    add_symptom(b, "latency-creep", "drift(latency_p99) > 15% and drift(queue_depth) > 10%", true, 1);
+    add_symptom(b, "gpu-busy", "gpu_util > 0.9", false, 2);
+    add_symptom(b, "slo", "latency_p99 > 80 ms", true, 0);
+}
+
+/* What users feel is not measured: that the memory is fine is no comfort. */
+static void test_a_latency_that_is_not_measured_is(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, creep_too);
+    bench_run(b, SPAN_HOUR(3));
+    assert_null(strstr(buf_text(&b->notices), "blind"));
     b->signal[B_P99] = NAN;
     b->on_tick = NULL;
     bench_run(b, SPAN_MIN(20));
     assert_non_null(strstr(buf_text(&b->notices), "blind"));
+    bench_free(b);
+}
+
+static void idle_plant(struct bench *b)
+{
+    b->signal[B_P99] = NAN;
+    b->signal[B_RATE] = 0;
+}
+
+/* Nobody asks at night: no latency, and nothing is wrong with the scrape. */
+static void test_idle_is_not_blindness(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_AUTO, NULL);
+    bench_run(b, SPAN_HOUR(3));
+    b->on_tick = idle_plant;
+    bench_run(b, SPAN_MIN(40));
+    assert_null(strstr(buf_text(&b->notices), "blind"));
     bench_free(b);
 }
 
@@ -365,6 +400,8 @@ int main(void)
         cmocka_unit_test(test_a_cured_drift_closes_at_the_verdict_and_does_not_come_back),
         cmocka_unit_test(test_a_drift_that_a_person_mends_closes_within_the_hour),
         cmocka_unit_test(test_a_view_that_is_not_warm_is_not_blindness),
+        cmocka_unit_test(test_a_latency_that_is_not_measured_is),
+        cmocka_unit_test(test_idle_is_not_blindness),
         cmocka_unit_test(test_an_open_resource_incident_does_not_hide_what_users_feel),
         cmocka_unit_test(test_a_lesser_symptom_goes_on_when_the_most_severe_clears),
         cmocka_unit_test(test_a_halted_service_does_not_learn_a_fault),
