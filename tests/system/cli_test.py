@@ -37,6 +37,7 @@ class Cli(SystemTest):
         self.seed(config)
         d = self.start(config, speed=speed)
         self.target.wait("scrape", after=40)
+        self.until(lambda: self.json("status", "embed"), lambda v: v["state"] == "watching")
         return d
 
     def worse(self):
