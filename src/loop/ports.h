@@ -1,5 +1,5 @@
-/* The shell's side: small structs of functions that turn effects into I/O. Implemented by adapt, store (daemon)
- * and sim (simulator). None of them decides anything. */
+/* The shell's side: small structs of functions that turn effects into I/O. Filled by adapt; the simulator and the
+ * tests take the effects themselves. None of them decides anything. */
 #ifndef LOOP_PORTS_H
 #define LOOP_PORTS_H
 
@@ -21,11 +21,6 @@ struct writer_port {
     /* `may_send` is asked right before the bytes go out, with the effect's epoch; false: ANSWER_NOT_SENT. */
     void (*write)(void *ctx, const struct policy *p, uint16_t service, const struct effect *write,
                   bool (*may_send)(void *halt_ctx, uint16_t service, uint32_t epoch, bool is_undo), void *halt_ctx);
-};
-
-struct log_port {
-    void *ctx;
-    void (*append)(void *ctx, const struct record *records, uint32_t n, uint64_t token, bool checkpoint);
 };
 
 struct notify_port { void *ctx; void (*notify)(void *ctx, const struct policy *p, const struct effect *notice); };
