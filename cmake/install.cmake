@@ -6,7 +6,8 @@ if(TARGET trimtab)
   install(CODE "
     foreach(pair \"trimtab.1;help;--man\" \"trimtab.bash;completion;bash\" \"_trimtab;completion;zsh\")
       list(POP_FRONT pair name)
-      execute_process(COMMAND \"$<TARGET_FILE:trimtab>\" \${pair} OUTPUT_FILE \"${CMAKE_BINARY_DIR}/\${name}\" RESULT_VARIABLE failed)
+      execute_process(COMMAND \"$<TARGET_FILE:trimtab>\" \${pair}
+                      OUTPUT_FILE \"${CMAKE_BINARY_DIR}/\${name}\" RESULT_VARIABLE failed)
       if(failed)
         message(FATAL_ERROR \"trimtab \${pair} failed\")
       endif()

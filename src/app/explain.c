@@ -34,8 +34,8 @@ static void say_why(const json_t *d)
     } else if (text_eq(kind, "ask")) {
         printf("it asks a person for %s, because %s.\n", what[0] ? what : "a decision", sentence);
     } else if (shadowed(d, decision)) {
-        printf("nothing is changed, because the mode is alert. Auto would wait, too, counting the changes it would have made: %s.\n",
-               sentence);
+        printf("nothing is changed, because the mode is alert. Auto would wait, too, counting the changes it would have "
+               "made: %s.\n", sentence);
     } else if (planned) {
         printf("%s is planned but not done, because %s.\n", what, sentence);
     } else {

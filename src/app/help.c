@@ -83,11 +83,11 @@ static void print_surroundings(void)
            "\\fBcheck \\-\\-strict\\fR: warnings only; 4 the token is missing or wrong; 5 \\fBserve\\fR: the audit store failed "
            "while running.\n");
     printf(".SH ENVIRONMENT\n\\fBTRIMTAB_ADDRESS\\fR, \\fBTRIMTAB_DATA\\fR, \\fBTRIMTAB_TOKEN_FILE\\fR: as "
-           "\\fB\\-\\-address\\fR, \\fB\\-\\-data\\fR, \\fB\\-\\-token\\-file\\fR. \\fBTRIMTAB_PRESETS\\fR: folder of the "
-           "presets. \\fBNO_COLOR\\fR: no colour.\n");
+           "\\fB\\-\\-address\\fR, \\fB\\-\\-data\\fR, \\fB\\-\\-token\\-file\\fR. \\fBTRIMTAB_PRESETS\\fR: folder "
+           "of the presets. \\fBNO_COLOR\\fR: no colour.\n");
     printf(".SH FILES\nIn the data folder: \\fIaudit.db\\fR (the log), \\fIcheckpoint\\fR (keep copies elsewhere), "
-           "\\fIaudit.pub\\fR, \\fIlisten\\fR (the address), \\fItoken\\fR, \\fIhalt\\fR and \\fIhalt.SERVICE\\fR (while they exist "
-           "nothing is written).\n");
+           "\\fIaudit.pub\\fR, \\fIlisten\\fR (the address), \\fItoken\\fR, \\fIhalt\\fR and \\fIhalt.SERVICE\\fR (while they "
+           "exist nothing is written).\n");
 }
 
 static void print_man(void)

@@ -1,6 +1,7 @@
 /* What 100 services of 20 signals cost in memory: the loop with scraped pages after a simulated day, then what 15 and 60
- * days of learned slots add (a service's slots fill as history grows). Resident set, after freeing what the allocator holds for nobody. The longer pasts
- * come by import: the same memory is touched. Of the loop alone: the program around it (libraries, stores, HTTP) is 15 MB.
+ * days of learned slots add (a service's slots fill as history grows). Resident set, after freeing what the allocator holds for
+ * nobody. The longer pasts come by import: the same memory is touched. Of the loop alone: the program around it (libraries,
+ * stores, HTTP) is 15 MB.
  * Limited by: rings of blocks and points (6 KB a signal), and slots of 60 days (2 bytes each 15 min: 11.5 KB a signal). */
 #include <malloc.h>
 #include <sys/wait.h>

@@ -165,7 +165,7 @@ class Api(SystemTest):
                 f.write(text)
             os.chmod(os.path.join(folder, name), 0o600)
         for answer in (b"", b"\0" * 100, b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
-                       b"HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"status\":\"x\"}\n", 
+                       b"HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"status\":\"x\"}\n",
                        b"HTTP/1.1 302 Found\r\nLocation: http://a/\r\n\r\n",
                        b"HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" + b"[" * 200000,
                        b'HTTP/1.1 200 OK\r\nContent-Length: 48\r\n\r\n{"status":"success","data":{"services":[1,null]}}'):
