@@ -27,7 +27,7 @@ static bool allocate(struct collect *c)
     c->bytes += c->s->target_count * sizeof *c->targets + c->s->signal_count * sizeof *c->signals;
     for (uint16_t i = 0; i < c->s->target_count; i++) {
         struct target *t = &c->targets[i];
-        t->last_good = t->last_try = t->start_changed = INSTANT_NONE;
+        t->last_good = t->last_try = t->start_changed = t->restarts_since = INSTANT_NONE;
     }
     for (uint16_t i = 0; i < c->s->signal_count; i++) c->signals[i].next = INSTANT_NONE;
     return collect_names_build(c);

@@ -70,6 +70,8 @@ void collect_save(const struct collect *c, struct buf *out);
 bool collect_load(struct collect *c, const void *bytes, size_t len);
 struct collect *collect_clone(const struct collect *c);   /* NULL: out of memory */
 uint64_t collect_digest(const struct collect *c);
+/* An instance began anew three times within 10 min, and not by us: for outage. */
+bool collect_restart_loop(const struct collect *c, struct instant now);
 /* When the youngest instance's process began (its own clock); WALL_NONE: no instance says. For age(replica). */
 struct wall collect_youngest(const struct collect *c);
 /* Instances that reported good pages within three intervals, and all: for outage and "2/3 report". */

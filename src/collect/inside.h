@@ -59,6 +59,8 @@ struct target {
     uint32_t order_n, order_cap;
     double start_time;             /* process_start_time_seconds; 0: never seen */
     struct instant start_changed;
+    struct instant restarts_since; /* first of `restarts` starts that came within RESTART_SPAN */
+    uint32_t restarts;
     struct versions versions;
 };
 

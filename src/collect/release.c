@@ -8,6 +8,8 @@
 #define ROLLOUT SPAN_MIN(30)           /* instances of one release change within it */
 #define OWN_RESTART SPAN_MIN(15)       /* a restart that we caused shows within it: the read-back deadline of restarts */
 #define START_SLACK_S 2.0
+#define RESTART_SPAN SPAN_MIN(10)      /* an instance that begins anew three times within it is in a restart loop */
+#define RESTART_LOOP 3
 
 void collect_versions_add(struct versions *v, const char *text, size_t len)
 {
@@ -56,6 +58,24 @@ static void report(struct collect *c, struct instant at)
     c->release.at = at;
 }
 
+static void count_restart(struct target *t, struct instant at)
+{
+    bool again = instant_is_set(t->restarts_since) && !span_less(RESTART_SPAN, instant_since(at, t->restarts_since));
+    if (!again) t->restarts_since = at;
+    t->restarts = again ? t->restarts + 1 : 1;
+}
+
+bool collect_restart_loop(const struct collect *c, struct instant now)
+{
+    OBJ_VALID(c, COLLECT_MAGIC);
+    for (uint16_t i = 0; i < c->s->target_count; i++) {
+        const struct target *t = &c->targets[i];
+        bool recent = instant_is_set(t->start_changed) && !span_less(RESTART_SPAN, instant_since(now, t->start_changed));
+        if (recent && t->restarts >= RESTART_LOOP) return true;
+    }
+    return false;
+}
+
 void collect_release_page(struct collect *c, uint16_t target, const struct page *p, double start_time)
 {
     struct target *t = &c->targets[target];
@@ -70,6 +90,7 @@ void collect_release_page(struct collect *c, uint16_t target, const struct page 
     t->start_time = start_time;
     if (!changed || ours(c, p->at)) return;
     t->start_changed = p->at;
+    count_restart(t, p->at);
     if (restarted(c, p->at) * 2 > c->s->target_count) report(c, p->at);
 }
 

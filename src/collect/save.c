@@ -29,6 +29,8 @@ static void save_target(struct buf *out, const struct target *t, const uint32_t 
     buf_le32(out, t->samples);
     buf_le32(out, t->broken_lines);
     buf_le_double(out, t->start_time);
+    save_instant(out, t->restarts_since);
+    buf_le32(out, t->restarts);
     save_versions(out, &t->versions);
     buf_le32(out, t->order_n);
     for (uint32_t i = 0; i < t->order_n; i++) buf_le32(out, number[t->order[i]]);
@@ -169,6 +171,8 @@ static bool load_target(struct collect *c, struct reader *r, struct target *t)
     t->samples = read_le32(r);
     t->broken_lines = read_le32(r);
     t->start_time = read_le_double(r);
+    t->restarts_since = load_instant(r);
+    t->restarts = read_le32(r);
     return load_versions(r, &t->versions) && load_order(c, r, t);
 }
 

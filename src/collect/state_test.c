@@ -35,6 +35,23 @@ static void releases_are_noticed(void **state)
     bed_free(b);
 }
 
+static void a_restart_loop_and_the_youngest_instance_are_seen(void **state)
+{
+    (void)state;
+    const char *q[] = {"queue"};
+    struct bed *b = bed_new(3, 1, q);
+    assert_true(collect_youngest(b->c).us == WALL_NONE.us);
+    for (uint16_t i = 0; i < 3; i++) feed(b, i, 10, "queue 1\nprocess_start_time_seconds 1000\n");
+    feed(b, 0, 20, "queue 1\nprocess_start_time_seconds 1015\n");
+    feed(b, 0, 200, "queue 1\nprocess_start_time_seconds 1190\n");
+    assert_false(collect_restart_loop(b->c, at(210)));
+    feed(b, 0, 400, "queue 1\nprocess_start_time_seconds 1390\n");
+    assert_true(collect_restart_loop(b->c, at(410)));
+    assert_true(collect_youngest(b->c).us == INT64_C(1390) * US_PER_S);
+    assert_false(collect_restart_loop(b->c, at(1100)));    /* ten minutes of peace */
+    bed_free(b);
+}
+
 static void reload_of_policy_keeps_samples(void **state)
 {
     (void)state;
@@ -127,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(releases_are_noticed),
+        cmocka_unit_test(a_restart_loop_and_the_youngest_instance_are_seen),
         cmocka_unit_test(reload_of_policy_keeps_samples),
         cmocka_unit_test(clone_behaves_like_its_original),
         cmocka_unit_test(old_series_are_forgotten),

@@ -160,6 +160,10 @@ enum verdict judge_window(struct loop *l, struct service_loop *s)
     part(l, s, j->queue, &mem[1], &in.queue);
     part(l, s, j->throughput, &mem[2], &in.throughput);
     part(l, s, j->arrivals != none ? j->arrivals : j->throughput, &mem[3], &in.load);
+    if (j->arrivals == none && j->throughput != none && j->queue != none) {
+        verify_add_queue_change(mem[3].before, &in.load.before, &in.queue.before);
+        verify_add_queue_change(mem[3].after, &in.load.after, &in.queue.after);
+    }
     part(l, s, j->latency_mean, &mem[4], &in.mean);
     fill_errors(l, s, &in);
     fill_normals(s, &in);
@@ -241,7 +245,7 @@ bool judge_outage(struct loop *l, struct service_loop *s)
     else if (!instant_is_set(s->error_since)) s->error_since = l->now;
     bool long_failing = failing && !span_less(instant_since(l->now, s->error_since), ERRORS_OUTAGE_FOR);
     bool stuck = !isnan(arrivals) && !isnan(rate) && arrivals > 1 && rate < 0.01;
-    bool outage = half_down(l, s) || long_failing || stuck;
+    bool outage = half_down(l, s) || long_failing || stuck || collect_restart_loop(s->collect, l->now);
     if (outage && !s->outage_told) {
         notice(l, s, NOTICE_PAGE, "service-down", "the service is down, not slow: trimtab tunes nothing until it is up again");
     }

@@ -303,6 +303,7 @@ static enum notice level_of(const struct record *r)
     case RECORD_UNDO_FAILED:
     case RECORD_HALT: return NOTICE_PAGE;
     case RECORD_INCIDENT: return record_has(r, RF_OUTCOME) ? NOTICE_PAGE : NOTICE_WARN;
+    case RECORD_VERDICT: return text_eq(record_get_text(r, RF_OUTCOME), "held") ? NOTICE_PAGE : NOTICE_INFO;
     case RECORD_EXTERNAL:
     case RECORD_FAILED: return NOTICE_WARN;
     default: return NOTICE_INFO;

@@ -28,6 +28,13 @@ double verify_jitter(const struct blocks *b)
     return stats_diff_sd(x, n);
 }
 
+void verify_add_queue_change(double *load, const struct blocks *b, const struct blocks *queue)
+{
+    double step_s = (double)b->step.us / 1e6;
+    if (queue->n != b->n || queue->step.us != b->step.us || !(step_s > 0)) return;
+    for (uint32_t i = 1; i < b->n; i++) load[i] += (queue->values[i] - queue->values[i - 1]) / step_s;
+}
+
 double verify_mean(const struct blocks *b)
 {
     double x[VERIFY_BLOCKS_MAX];

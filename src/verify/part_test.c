@@ -23,9 +23,27 @@ static void test_nothing_known_is_unknown(void **state)
     assert_true(isnan(verify_jitter(&b)));
 }
 
+static void test_a_growing_queue_is_load_that_was_not_completed(void **state)
+{
+    (void)state;
+    double done[4] = {100, 100, 100, 100};
+    const double waiting[4] = {0, 300, 900, 900};
+    struct blocks b = {.values = done, .n = 4, .known = 4, .step = SPAN_S(30)};
+    struct blocks queue = {.values = waiting, .n = 4, .known = 4, .step = SPAN_S(30)};
+    verify_add_queue_change(done, &b, &queue);
+    assert_near(done[0], 100, 0);
+    assert_near(done[1], 110, 1e-9);
+    assert_near(done[2], 120, 1e-9);
+    assert_near(done[3], 100, 1e-9);
+    queue.n = 3;                          /* they do not fit together */
+    verify_add_queue_change(done, &b, &queue);
+    assert_near(done[1], 110, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_growing_queue_is_load_that_was_not_completed),
         cmocka_unit_test(test_unknown_blocks_are_left_out),
         cmocka_unit_test(test_nothing_known_is_unknown),
     };
