@@ -44,6 +44,9 @@ struct pending_command {
     uint16_t service;
     void (*done)(void *ctx, enum status s, const char *text, const char *detail);
     void *done_ctx;
+    uint64_t after;                        /* answered when the append of this token is acked; 0: not yet replied to */
+    int64_t since;                         /* monotonic, of the loop's reply */
+    bool unrecorded;                       /* an append before `after` failed */
 };
 
 struct daemon {
@@ -106,6 +109,8 @@ int daemon_run(const struct daemon_options *o);
 void daemon_step(struct daemon *d, struct event *e);
 void daemon_effects(struct daemon *d, const struct update *u);
 void daemon_end(struct daemon *d, int exit_code);        /* leave the event loop */
+/* A person is told "done" only when it is on the disk. After each ack, and with token 0 each second. */
+void daemon_replies(struct daemon *d, uint64_t token, bool recorded);
 void daemon_notice(struct daemon *d, enum notice level, const char *subject, const char *text);   /* tells people */
 
 bool daemon_log_open(struct daemon *d);                  /* lock, store */

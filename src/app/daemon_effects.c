@@ -1,9 +1,12 @@
 /* Effects into I/O, strictly in order. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/daemon.h"
 #include "base/check.h"
+
+#define REPLY_PATIENCE_US (2 * US_PER_S)   /* then a person is told what is known */
 
 static void keep_points(struct daemon *d, const struct effect *e)
 {
@@ -37,15 +40,49 @@ static void keep_state(struct daemon *d, const struct effect *e)
                  err.text, NULL);
 }
 
+static void answer(struct daemon *d, struct pending_command **at, enum status s, const char *text, const char *detail)
+{
+    struct pending_command *c = *at;
+    (void)d;
+    *at = c->next;
+    if (c->done) c->done(c->done_ctx, s, text, detail);
+    free(c);
+}
+
 static void reply(struct daemon *d, const struct effect *e)
 {
     for (struct pending_command **at = &d->commands; *at; at = &(*at)->next) {
         struct pending_command *c = *at;
         if (c->id != e->u.reply.id) continue;
-        *at = c->next;
-        if (c->done) c->done(c->done_ctx, e->u.reply.status, e->u.reply.text, e->u.reply.detail);
-        free(c);
+        if (e->u.reply.status != STATUS_OK || d->pending_n == 0) {
+            answer(d, at, e->u.reply.status, e->u.reply.text, e->u.reply.detail);
+        } else {
+            c->after = d->next_token;      /* its records were queued just before this */
+            c->since = clock_monotonic_us();
+        }
         return;
+    }
+}
+
+/* A halt is in force whatever the disk does, and its file keeps it; all else counts only on record. */
+static void answer_unrecorded(struct daemon *d, struct pending_command **at, const char *why)
+{
+    char text[200];
+    bool halt = (*at)->verb == COMMAND_HALT || (*at)->verb == COMMAND_HALT_UNDO;
+    snprintf(text, sizeof text, "%s, but %s", halt ? "halted and kept as a file" : "taken up", why);
+    answer(d, at, halt ? STATUS_OK : STATUS_IO, text, "");
+}
+
+void daemon_replies(struct daemon *d, uint64_t token, bool recorded)
+{
+    int64_t now = clock_monotonic_us();
+    for (struct pending_command **at = &d->commands; *at;) {
+        struct pending_command *c = *at;
+        if (c->after && token && token <= c->after && !recorded) c->unrecorded = true;
+        if (c->after && token >= c->after && !c->unrecorded) answer(d, at, STATUS_OK, "done", "");
+        else if (c->after && token >= c->after) answer_unrecorded(d, at, "the audit could not be written");
+        else if (c->after && now - c->since > REPLY_PATIENCE_US) answer_unrecorded(d, at, "the disk has not confirmed it yet");
+        else at = &c->next;
     }
 }
 

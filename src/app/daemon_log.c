@@ -58,6 +58,7 @@ static void take_ack(struct daemon *d, const struct pending_append *p, const str
         return;
     }
     tell_loop(d, p, ack);
+    daemon_replies(d, p->token, ack->status == STATUS_OK);
 }
 
 void daemon_log_poll(struct daemon *d)
@@ -248,6 +249,7 @@ void daemon_log_keep_halts(struct daemon *d, int64_t patience_us)
 void daemon_log_second(struct daemon *d)
 {
     daemon_log_keep_halts(d, US_PER_S);
+    daemon_replies(d, 0, true);
     watch_health(d);
     fold_waiting(d);
 }

@@ -89,6 +89,19 @@ class Stop(Stopping):
                 self.assertEqual(0, d.end())
                 self.tearDown()
 
+    def test_what_was_answered_is_kept(self):
+        """Once a person has been told that it is halted, or lifted, a death right after changes nothing about it."""
+        d = self.begin()
+        for _ in range(4):
+            for verb, halted in (("halt", 1), ("resume", 0)):
+                status, text = d.request("POST", "/api/v1/services/embed/" + verb, b'{"by":"li"}', token=True)
+                self.assertEqual(200, status, text)
+                d.process.kill()
+                d.process.wait()
+                d = self.start(self.path)
+                d.wait_metric('trimtab_service_halted{service="embed"}', lambda v, want=halted: v == want, timeout=10)
+        self.assertEqual(0, d.end())
+
     def test_while_the_configuration_is_broken(self):
         d = self.begin()
         with open(self.path, "w", encoding="utf-8") as f:
