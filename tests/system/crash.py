@@ -274,19 +274,23 @@ def main():
     began, calls, jobs = time.monotonic(), {}, []
     if a.sweep:
         jobs, calls = sweep(a.sweep)
-    jobs += at_random(a.kills - len(jobs), random.Random(a.seed))
+    rng = random.Random(a.seed)
+    jobs += at_random(a.kills - len(jobs), rng)
     ends = {}
     kills, bad, runs, names = 0, [], 0, {}
     with concurrent.futures.ProcessPoolExecutor(a.jobs) as pool:
-        for r in pool.map(one, [(i, a.seed) + job for i, job in enumerate(jobs)]):
-            runs += 1
-            kills += r["kills"]
-            ends[r["end"]] = ends.get(r["end"], 0) + 1
-            for name in r["killed_at"]:
-                names[name] = names.get(name, 0) + 1
-            if r["violation"]:
-                bad.append(r["violation"])
-                print(json.dumps(r, indent=1), file=sys.stderr, flush=True)
+        while jobs and runs < 4 * a.kills:
+            for r in pool.map(one, [(runs + i, a.seed) + job for i, job in enumerate(jobs)]):
+                runs += 1
+                kills += r["kills"]
+                ends[r["end"]] = ends.get(r["end"], 0) + 1
+                for name in r["killed_at"]:
+                    names[name] = names.get(name, 0) + 1
+                if r["violation"]:
+                    bad.append(r["violation"])
+                    print(json.dumps(r, indent=1), file=sys.stderr, flush=True)
+            # Some stories are over before all their kills were due.
+            jobs = at_random(a.kills - kills, rng)
     print(json.dumps({"kills": kills, "runs": runs, "violations": len(bad), "first": bad[:1], "seed": a.seed,
                       "calls_counted": calls, "ends": ends, "killed_at": names,
                       "seconds": round(time.monotonic() - began, 1)}))
