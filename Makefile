@@ -17,7 +17,7 @@ CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHE
 CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
-.PHONY: all setup soak check asan tsan clang bench crash demo install fuzz explore docs clean help program
+.PHONY: all setup soak mutants check asan tsan clang bench crash demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
 
@@ -75,6 +75,10 @@ demo: program ## four acts against a live target; DEMO_ARGS goes to `trimtab dem
 soak: program ## the swarm on new seeds for HOURS=n
 	@scripts/soak build/trimtab $(HOURS)
 
+mutants: ## build mutants of our own code and count how many the checkers catch (build-mutants)
+	@scripts/setup build test
+	@scripts/mutants
+
 install: program ## install below $(DESTDIR)$(PREFIX)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 
@@ -95,7 +99,7 @@ docs: ## write docs/reference again from the tables in the source
 	@scripts/docs
 
 clean: ## remove all build folders
-	rm -rf build build-asan build-tsan build-clang build-fuzz build-coverage
+	rm -rf build build-asan build-tsan build-clang build-fuzz build-coverage build-mutants
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1	\2/p' Makefile | expand -t 12
