@@ -216,6 +216,9 @@ static int report(void)
         return 1;
     }
     qsort(ms, n, sizeof ms[0], by_value);
+    fputs("latency_bench: the slowest, in ms:", stderr);
+    for (unsigned i = n > 20 ? n - 20 : 0; i < n; i++) fprintf(stderr, " %.1f", ms[i]);
+    fputs("\n", stderr);
     fleet_figure("page_to_write_p50", ms[n / 2], 2, "ms");
     fleet_figure("page_to_write_p99", ms[n * 99 / 100], 2, "ms");
     fleet_figure("page_to_write_max", ms[n - 1], 2, "ms");
