@@ -59,7 +59,8 @@ static void connection_free(struct http_connection *c)
     struct http_server *s = c->server;
     *c->link = c->next;
     if (c->next) c->next->link = c->link;
-    if (c->request) http_request_orphan(c->request);
+    if (c->request && c->phase == PHASE_HANDLED) http_request_orphan(c->request);
+    else if (c->request) http_request_free(c->request);           /* nobody else has it yet */
     bufferevent_free(c->bev);
     event_free(c->deadline);
     free(c);

@@ -145,6 +145,14 @@ class Api(SystemTest):
                 s.sendall(words)
                 s.close()
         self.answers_at_once()
+        before = self.d.metric("process_resident_memory_bytes")
+        head = b"POST /api/v1/halt HTTP/1.1\r\n" + HOST + b"Content-Length: 1000000\r\n\r\n"
+        for _ in range(200):
+            s = self.connect()
+            s.sendall(head + b"x" * 500000)
+            s.close()
+        self.answers_at_once()
+        self.assertLess(self.d.metric("process_resident_memory_bytes") - before, 50e6)
 
     def test_who_does_not_read_the_answer(self):
         s = self.connect()
