@@ -207,7 +207,9 @@ static const char *refusal(const struct step *s)
         return s->c->request.present ? "that request is not the one that waits; look at it again"
                                      : "no request waits for a person";
     case CE_CANCEL: return "no action is running, and none was named";
-    case CE_ROLLBACK: return "a rollback is not possible in this state; trimtab is resolving the last write, try again";
+    case CE_ROLLBACK:
+        if (s->e->knob == NO_KNOB) return "no action is running, and none was named: trimtab incidents shows the ids of past ones";
+        return "a rollback is not possible in this state; trimtab is resolving the last write, try again";
     case CE_NORMAL_NOW:
         return "\"normal now\" is possible only while watching, or in an incident that waits for a person or a plan";
     case CE_RETRY: return "there is no incident with a person to hand back";
