@@ -65,9 +65,11 @@ void swarm_append(struct swarm *w, const struct effect *f)
         a->records[i] = *copy;
     }
     struct faults_item *slow = faults_now(&w->faults, FAULTS_STORE_SLOW, w->now);
+    struct span until_durable = SPAN_MS(1);
     if (slow) a->ack_delay = SPAN_MS(prng_below(&slow->chance, 20000));
+    if (slow && slow->size < 0.6) until_durable = a->ack_delay;   /* the disk itself is slow, not only its answer */
     a->fate = (uint8_t)fate_now(w);
-    w->last_durable = instant_max(instant_add(w->now, SPAN_MS(1)), w->last_durable);
+    w->last_durable = instant_max(instant_add(w->now, until_durable), w->last_durable);
     (void)swarm_later(w, LATER_DURABLE, w->last_durable, true);
 }
 
