@@ -106,14 +106,12 @@ struct service_loop {
     struct wall halted_at;
     uint8_t plan_hash[32];            /* of the decision's or request's plan */
     char request_hash[65];
-    uint64_t loop_id;                 /* index in the loop */
     bool neighbour_harm;              /* a member of the group got a new incident that users feel since our INTENT */
     char neighbour[64];               /* its name */
     char asked_by[BY_MAX];            /* of the running action: who asked, "auto" */
     char last_change[LAST_CHANGE_MAX];/* of any knob: what, who, when; "" none known */
     uint64_t incident_last;           /* the newest that was opened: another record of it is an update */
     struct instant opened_at;         /* last incident, for the storm gate */
-    char last_reason[64];
 };
 
 #define RECENT_ACTIONS 64
