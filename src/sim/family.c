@@ -136,7 +136,9 @@ static void put_params(const struct draft *d, struct buf *out)
 
 static void put_faults(const struct draft *d, struct buf *out)
 {
-    if (d->fault_count) buf_puts(out, "faults:\n");
+    bool more = false;
+    for (unsigned i = 0; i < d->line_count; i++) more = more || strcmp(d->lines[i].list, "faults") == 0;
+    if (d->fault_count || more) buf_puts(out, "faults:\n");
     for (unsigned i = 0; i < d->fault_count; i++) {
         buf_printf(out, "  - {kind: %s, at: %llds", fault_word(d->faults[i].kind), (long long)d->faults[i].at_s);
         if (d->faults[i].ramp_s) buf_printf(out, ", ramp: %llds", (long long)d->faults[i].ramp_s);
@@ -147,13 +149,15 @@ static void put_faults(const struct draft *d, struct buf *out)
         if (d->faults[i].kind == FAULT_RELEASE) buf_puts(out, ", version: v2");
         buf_puts(out, "}\n");
     }
+    for (unsigned i = 0; i < d->line_count; i++)
+        if (strcmp(d->lines[i].list, "faults") == 0) buf_printf(out, "  - %s\n", d->lines[i].text);
 }
 
 /* Entries of one list stand together in the file, whatever the order in which they were drawn. */
 static void put_lines(const struct draft *d, struct buf *out)
 {
     for (unsigned i = 0; i < d->line_count; i++) {
-        bool first = true;
+        bool first = strcmp(d->lines[i].list, "faults") != 0;   /* those stand with the plant's */
         for (unsigned k = 0; k < i; k++) first = first && strcmp(d->lines[k].list, d->lines[i].list) != 0;
         if (!first) continue;
         buf_printf(out, "%s:\n", d->lines[i].list);

@@ -4,7 +4,7 @@
 #include "sim/family_inside.h"
 
 /* A healthy service, no two alike: somewhat more or less load, users who wait, noise. */
-static void service(struct draft *d)
+void draft_service(struct draft *d)
 {
     draft_param(d, "rate", draft_uniform(d, "rate", 19500, 21200));
     draft_param(d, "load_sigma", draft_log(d, "load_sigma", .003, .01));
@@ -17,7 +17,7 @@ static void service(struct draft *d)
  * tuned away, or hardly. */
 static void service_at_its_limits(struct draft *d)
 {
-    service(d);
+    draft_service(d);
     draft_param(d, "batch_max", 128);
     draft_param(d, "schedulable", 13);
     draft_param(d, "rate", draft_uniform(d, "rate", 24000, 30000));
@@ -26,27 +26,27 @@ static void service_at_its_limits(struct draft *d)
 
 static void load(struct draft *d)
 {
-    service(d);
+    draft_service(d);
     draft_fault(d, FAULT_LOAD, draft_log(d, "size", 1.05, 1.6), draft_minutes(d, "ramp", 1, 240));
 }
 
 static void heavier_items(struct draft *d)
 {
-    service(d);
+    draft_service(d);
     draft_fault(d, FAULT_WORK, draft_log(d, "size", 1.05, 1.6), draft_minutes(d, "ramp", 1, 120));
 }
 
 /* Slots were set for an upstream that was faster: slots / fetch time falls below the load. */
 static void low_concurrency(struct draft *d)
 {
-    service(d);
+    draft_service(d);
     draft_param(d, "concurrency", rint(draft_log(d, "concurrency", 14, 28)));
     draft_fault(d, FAULT_UPSTREAM, draft_log(d, "size", 1.3, 3.2), draft_minutes(d, "ramp", 1, 60));
 }
 
 static void cache_working_set(struct draft *d)
 {
-    service(d);
+    draft_service(d);
     draft_param(d, "feature_cache_mb", draft_coin(d, "cache", .5) ? 1024 : 2048);
     draft_param(d, "concurrency", draft_coin(d, "slots", .5) ? 28 : 56);
     draft_fault(d, FAULT_WORKING_SET, draft_log(d, "size", 1.2, 4), draft_minutes(d, "ramp", 1, 120));
@@ -55,20 +55,20 @@ static void cache_working_set(struct draft *d)
 static void fragmentation(struct draft *d)
 {
     int64_t ramp = draft_minutes(d, "ramp", 120, 20 * 1440);
-    service(d);
+    draft_service(d);
     draft_fault(d, FAULT_FRAGMENTATION, .5, ramp);
     if (ramp > 86400) d->history_s = 15 * 86400;
 }
 
 static void replicas_lost(struct draft *d)
 {
-    service(d);
+    draft_service(d);
     draft_fault(d, FAULT_REPLICAS_LOST, rint(draft_uniform(d, "size", 2.6, 5.4)), 0);
 }
 
 static void upstream(struct draft *d)
 {
-    service(d);
+    draft_service(d);
     draft_param(d, "concurrency", draft_coin(d, "slots", .3) ? 28 : 112);
     draft_fault(d, FAULT_UPSTREAM, draft_log(d, "size", 1.5, 10), draft_minutes(d, "ramp", .5, 60));
 }
@@ -82,7 +82,7 @@ static void release(struct draft *d)
 
 static void bad_instance(struct draft *d)
 {
-    service(d);
+    draft_service(d);
     draft_fault(d, FAULT_BAD_INSTANCE, draft_log(d, "size", 2, 8), draft_minutes(d, "ramp", .5, 30));
     d->faults[0].instance = (unsigned)draft_uniform(d, "instance", 0, 13);
 }
@@ -93,11 +93,18 @@ static void neighbour(struct draft *d)
     draft_fault(d, FAULT_HOST, draft_log(d, "size", 1.5, 8), draft_minutes(d, "ramp", .5, 60));
 }
 
+/* A lost packet costs 200 ms: more than one request in a hundred, and p99 is that. */
+static void network_loss(struct draft *d)
+{
+    draft_service(d);
+    draft_fault(d, FAULT_LOSS, draft_log(d, "size", .005, .1), draft_minutes(d, "ramp", .5, 30));
+}
+
 /* From 55 % used to the host's trouble above 92 %: 7 hours at 5 % an hour, two weeks at 0.1 %. */
 static void leak(struct draft *d)
 {
     double size = draft_log(d, "size", .1, 5);
-    service(d);
+    draft_service(d);
     draft_fault(d, FAULT_LEAK, size, 0);
     d->duration_s = d->onset_s + (int64_t)(50.0 / size * 3600.0);
     if (d->duration_s > 2 * 86400) d->history_s = 15 * 86400;
@@ -114,7 +121,7 @@ static void bursts(struct draft *d)
 {
     static const char *const streams[] = {"first", "second", "third"};
     int64_t at = d->onset_s;
-    service(d);
+    draft_service(d);
     for (unsigned i = 0; i < 3; i++) {
         int64_t len = draft_minutes(d, streams[i], 5, 30);
         draft_fault_between(d, FAULT_LOAD, draft_log(d, "size", 1.06, 1.4), at, at + len);
@@ -133,6 +140,7 @@ const struct family family_ills[] = {
     {"upstream", INTENT_INCURABLE, "The feature service answers late.", upstream},
     {"release", INTENT_INCURABLE, "A new model version computes longer, on a service that has no room left.", release},
     {"bad-instance", INTENT_INCURABLE, "One replica computes several times as long as the others.", bad_instance},
+    {"network-loss", INTENT_INCURABLE, "Packets are lost on the way to the feature service.", network_loss},
     {"neighbour", INTENT_INCURABLE, "A neighbour takes the cores of a service that has no room left.", neighbour},
     {"leak", INTENT_INCURABLE, "Memory leaks until the host suffers.", leak},
     {"input-shift", INTENT_INCURABLE, "Inputs get much longer, on a service that has no room left.", input_shift},
@@ -142,7 +150,7 @@ const unsigned family_ill_count = sizeof family_ills / sizeof family_ills[0];
 
 void draft_curable(struct draft *d)
 {
-    service(d);
+    draft_service(d);
     draft_fault(d, FAULT_LOAD, draft_log(d, "load", 1.03, 1.15), draft_minutes(d, "ramp", 1, 20));
     draft_fault(d, FAULT_KERNEL, draft_log(d, "kernel", 1.03, 1.12), 0);
 }

@@ -43,6 +43,8 @@ void draft_line(struct draft *d, const char *list, const char *fmt, ...) PRINTF_
 extern const struct family family_ills[], family_traps[];
 extern const unsigned family_ill_count, family_trap_count;
 
+/* A healthy service, no two alike. */
+void draft_service(struct draft *d);
 /* A disease that one or two steps of a knob cure, as in the reference scenario: for traps that must catch trimtab at work. */
 void draft_curable(struct draft *d);
 

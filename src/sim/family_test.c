@@ -45,7 +45,7 @@ static void every_family_writes_a_file_that_is_read(void **state)
         }
         assert_true(family_about(*name)[0] != '\0');
     }
-    assert_true(families >= 15);
+    assert_true(families >= 27);
 }
 
 static void a_seed_is_a_world(void **state)

@@ -14,13 +14,16 @@
 
 /* Latency as three cumulants in ms: independent parts add. */
 struct moments { double mean, var, third; };
+/* A part of the requests takes so much longer. */
+struct tail { double part, extra_ms; };
+enum { TAIL_BAD, TAIL_LOSS, TAILS };
 
 struct fluid_sums {
     double seconds, offered, completed, refused, failed, timeouts;
     double raw1, raw2, raw3;     /* of latency, weighted by completions */
     double worst_p99;
     double queue, busy, available, fetch, batches, kernel;
-    double skew_most;            /* see quantile */
+    double tail_part[TAILS], tail_ms[TAILS];   /* weighted by completions */
     uint64_t lookups, hits;      /* the surroundings' counters at the start of the window */
 };
 
@@ -36,15 +39,15 @@ struct fluid {
     struct fluid_sums sums;
 };
 
-_Static_assert(sizeof(struct fluid) % 8 == 0 && sizeof(struct fluid_sums) == 19 * 8, "whole words");
+_Static_assert(sizeof(struct fluid) % 8 == 0 && sizeof(struct fluid_sums) == 22 * 8, "whole words");
 
 static const double normal_99 = 2.3263478740408408;
 
 /* Capacity of the moment, per second and in ms. */
 struct stage {
     double serving, batch, full_ms, share, noise, rate;   /* full cycle; its batch-dependent part; items per second */
-    double bad_part, bad_extra_ms;                        /* items through the bad replica and their longer cycle */
-    double fetch_rate, slots;
+    struct tail tail[TAILS];     /* items through the bad replica and their longer cycle; items with a lost packet */
+    double fetch_ms, fetch_rate, slots;
 };
 
 static void scale_replicas(struct fluid *f)
@@ -83,11 +86,12 @@ static struct stage stage_now(const struct fluid *f)
     if (v->bad_instance < PLANT_GPUS_MAX && f->ready_us[v->bad_instance] <= f->now_us) {
         double bad_ms = v->host_ms + kernel * v->bad_factor, own = s.batch / bad_ms * 1e3;
         s.rate += own - s.batch / s.full_ms * 1e3;
-        s.bad_part = own / s.rate;
-        s.bad_extra_ms = bad_ms - s.full_ms;
+        s.tail[TAIL_BAD] = (struct tail){own / s.rate, bad_ms - s.full_ms};
     }
+    s.tail[TAIL_LOSS] = (struct tail){v->loss, v->config.loss_ms};
     s.slots = v->concurrency * s.serving;
-    s.fetch_rate = v->fetch_ms > 0 ? s.slots / v->fetch_ms * 1e3 : INFINITY;
+    s.fetch_ms = v->fetch_ms + v->loss * v->config.loss_ms;
+    s.fetch_rate = s.fetch_ms > 0 ? s.slots / s.fetch_ms * 1e3 : INFINITY;
     return s;
 }
 
@@ -159,14 +163,51 @@ static void add_part(struct moments *m, double mean, double sd, double skew)
     m->third += skew * sd * sd * sd;
 }
 
-/* Cornish and Fisher's quantile from three cumulants. An exponential has skew 2; beyond that the expansion runs away, except
- * far out in a mixture of two (a bad replica). */
-enum { SKEW_USUAL = 2, SKEW_MIXTURE = 8 };
-static double quantile(const struct moments *m, double z, double most)
+/* Cornish and Fisher's quantile from three cumulants. An exponential has skew 2; beyond that the expansion runs away. */
+static double skew_of(const struct moments *m)
 {
-    double sd = sqrt(fmax(m->var, 1e-12)), skew = m->third / (sd * sd * sd);
-    skew = fmin(fmax(skew, -SKEW_USUAL), most);
-    return m->mean + sd * (z + skew / 6.0 * (z * z - 1.0));
+    double sd = sqrt(fmax(m->var, 1e-12));
+    return fmin(fmax(m->third / (sd * sd * sd), -2), 2);
+}
+
+static double quantile(const struct moments *m, double z)
+{
+    return m->mean + sqrt(fmax(m->var, 1e-12)) * (z + skew_of(m) / 6.0 * (z * z - 1.0));
+}
+
+/* Its inverse: the part of the requests that takes less than x. */
+static double part_below(const struct moments *m, double x)
+{
+    double y = (x - m->mean) / sqrt(fmax(m->var, 1e-12)), k = skew_of(m) / 6.0;
+    if (fabs(k) < 1e-6) return stats_normal_cdf(y);
+    double root = 1.0 + 4.0 * k * (k + y);
+    if (root < 0) return k > 0 ? 0 : 1;
+    return stats_normal_cdf((sqrt(root) - 1.0) / (2.0 * k));
+}
+
+/* The same where some have a tail; both tails at once do not meet. */
+static double part_below_with(const struct moments *m, const struct tail *t, double x)
+{
+    double plain = 1, sum = 0;
+    for (unsigned i = 0; i < TAILS; i++) {
+        if (!(t[i].part > 0)) continue;
+        plain -= t[i].part;
+        sum += t[i].part * part_below(m, x - t[i].extra_ms);
+    }
+    return sum + plain * part_below(m, x);
+}
+
+static double quantile_with(const struct moments *m, const struct tail *t, double part, double z)
+{
+    double low = quantile(m, z), high = low;
+    for (unsigned i = 0; i < TAILS; i++)
+        if (t[i].part > 0) high = fmax(high, quantile(m, 4) + t[i].extra_ms);
+    for (int i = 0; i < 24 && high > low; i++) {
+        double mid = 0.5 * (low + high);
+        if (part_below_with(m, t, mid) < part) low = mid;
+        else high = mid;
+    }
+    return low;
 }
 
 /* Of the batch stage: items a second, use of its capacity, mean excess over the second. */
@@ -183,10 +224,6 @@ static struct moments latency(const struct fluid *f, const struct stage *s, cons
     double sd = (p.p99 - p.p50) / normal_99 * s->full_ms;
     add_part(&m, p.mean * s->full_ms, sd, sd > 0 ? 6.0 * (p.mean - p.p50) * s->full_ms / sd : 0);
     m.mean += (w->excess - noise_at_rest(fmin(w->use, 0.95))) * per_item_ms;
-    if (s->bad_part > 0) {
-        double q = s->bad_part * (1.0 - s->bad_part), d = s->bad_extra_ms;
-        add_part(&m, s->bad_part * d, fabs(d) * sqrt(q), (d > 0 ? 1 : -1) * (1.0 - 2.0 * s->bad_part) / sqrt(q));
-    }
     return m;
 }
 
@@ -204,21 +241,26 @@ static void count_compute(struct fluid *f, const struct stage *s, double out, do
 
 static void count_answers(struct fluid *f, const struct stage *s, const struct moments *m, double out)
 {
-    double most = s->bad_part > 0 ? SKEW_MIXTURE : SKEW_USUAL;
     double raw2 = m->var + m->mean * m->mean;
     f->sums.completed += out;
     f->sums.raw1 += out * m->mean;
     f->sums.raw2 += out * raw2;
     f->sums.raw3 += out * (m->third + 3.0 * m->mean * m->var + m->mean * m->mean * m->mean);
-    f->sums.fetch += out * f->env.fetch_ms;
-    f->sums.worst_p99 = fmax(f->sums.worst_p99, quantile(m, normal_99, most));
-    f->sums.skew_most = fmax(f->sums.skew_most, most);
+    f->sums.fetch += out * s->fetch_ms;
+    f->sums.worst_p99 = fmax(f->sums.worst_p99, quantile(m, normal_99));
+    for (unsigned i = 0; i < TAILS; i++) {
+        f->sums.tail_part[i] += out * s->tail[i].part;
+        f->sums.tail_ms[i] += out * s->tail[i].part * s->tail[i].extra_ms;
+    }
 }
 
-static double timed_out(const struct fluid *f, const struct moments *m, double out)
+static double timed_out(const struct fluid *f, const struct stage *s, const struct moments *m, double out)
 {
-    double z = (f->env.config.timeout_ms - m->mean) / sqrt(fmax(m->var, 1e-12));
-    return z > 5 ? 0 : out * stats_normal_cdf(-z);
+    double limit = f->env.config.timeout_ms, z = (limit - m->mean) / sqrt(fmax(m->var, 1e-12));
+    double late = z > 5 ? 0 : stats_normal_cdf(-z);
+    for (unsigned i = 0; i < TAILS; i++)
+        if (s->tail[i].part > 0) late += s->tail[i].part * (1.0 - part_below(m, limit - s->tail[i].extra_ms));
+    return out * late;
 }
 
 /* Moves the queues on by a second; returns the refused. A greedy server takes in gulps, so the cap bites half a gulp early. */
@@ -245,8 +287,9 @@ static void serve_second(struct fluid *f, const struct stage *s, double offered)
     rest_column(&r, s->share, s->serving);
     double refused = queues_move(f, s, &r, offered, &w);
     struct moments m = latency(f, s, &r, &w);
-    double late = timed_out(f, &m, w.out);
+    double late = timed_out(f, s, &m, w.out);
     f->latency_s = m.mean * 1e-3;
+    for (unsigned i = 0; i < TAILS; i++) f->latency_s += s->tail[i].part * s->tail[i].extra_ms * 1e-3;
     f->sums.queue += f->waiting_fetch + f->rhythm + w.excess;
     f->sums.refused += refused;
     f->admitted += 0.3 * (offered - refused - f->admitted);  /* smoothed: the upstream answers faster than a second */
@@ -329,6 +372,8 @@ enum status fluid_fault_add(struct fluid *f, const struct plant_fault *fault, st
 
 void fluid_faults_lift(struct fluid *f) { env_faults_lift(&f->env); }
 
+void fluid_calendar(struct fluid *f, int64_t us) { f->env.calendar_us = us; }
+
 void fluid_advance(struct fluid *f, int64_t until_us)
 {
     while (f->now_us + US_PER_S <= until_us) {
@@ -367,16 +412,32 @@ static double noisy(struct fluid *f, double value, double size)
     return value * (1.0 + size / sqrt(fmax(f->sums.completed, 1)) * stats_draw_normal(&f->rng, 0, 1));
 }
 
+static bool tails_of_window(const struct fluid_sums *s, struct tail ret[TAILS])
+{
+    bool any = false;
+    for (unsigned i = 0; i < TAILS; i++) {
+        ret[i] = (struct tail){s->tail_part[i] / s->completed, s->tail_ms[i] / fmax(s->tail_part[i], 1e-9)};
+        any = any || ret[i].part > 0;
+    }
+    return any;
+}
+
 static void window_latency(struct fluid *f, struct plant_window *w)
 {
     const struct fluid_sums *s = &f->sums;
+    struct tail t[TAILS];
     w->p50_ms = w->p99_ms = w->mean_ms = w->fetch_ms = NAN;
     if (!(s->completed >= 1)) return;
     double m1 = s->raw1 / s->completed, m2 = s->raw2 / s->completed, m3 = s->raw3 / s->completed;
     struct moments m = {m1, m2 - m1 * m1, m3 - 3.0 * m1 * m2 + 2.0 * m1 * m1 * m1};
-    w->mean_ms = m1;
-    w->p50_ms = noisy(f, quantile(&m, 0, SKEW_USUAL), 1.2);
-    w->p99_ms = noisy(f, fmin(quantile(&m, normal_99, s->skew_most), s->worst_p99), 3.4);
+    double p50 = quantile(&m, 0), p99 = fmin(quantile(&m, normal_99), s->worst_p99);
+    w->mean_ms = m1 + (s->tail_ms[TAIL_BAD] + s->tail_ms[TAIL_LOSS]) / s->completed;
+    if (tails_of_window(s, t)) {
+        p50 = quantile_with(&m, t, 0.5, 0);
+        p99 = quantile_with(&m, t, 0.99, normal_99);
+    }
+    w->p50_ms = noisy(f, p50, 1.2);
+    w->p99_ms = noisy(f, p99, 3.4);
     w->fetch_ms = s->fetch / s->completed;
 }
 

@@ -21,6 +21,8 @@ void fluid_free(struct fluid *f);  /* takes NULL */
 void fluid_reseed(struct fluid *f, const char *purpose);
 enum status fluid_fault_add(struct fluid *f, const struct plant_fault *fault, struct err *e);
 void fluid_faults_lift(struct fluid *f);
+/* Plant time 0 lies `us` after a Monday 00:00 of its users; negative for a past that ends at the start of another world. */
+void fluid_calendar(struct fluid *f, int64_t us);
 /* Runs whole seconds until `until_us`. */
 void fluid_advance(struct fluid *f, int64_t until_us);
 int64_t fluid_now_us(const struct fluid *f);

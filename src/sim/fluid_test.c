@@ -45,6 +45,8 @@ static const struct family families[] = {
     {"release", "rate", 21000, FAULT_RELEASE, 1.3, .10},
     {"bad instance", "rate", 21000, FAULT_BAD_INSTANCE, 4, .15},
     {"busy host", "rate", 21000, FAULT_HOST, 2, .10},
+    {"lost packets", "rate", 21000, FAULT_LOSS, .03, .10},
+    {"few lost packets", "rate", 21000, FAULT_LOSS, .005, .10},
 };
 
 static struct plant_window measure_plant(const struct plant_config *c, const struct plant_fault *f, uint64_t seed)
@@ -198,6 +200,40 @@ static void a_month_of_flows_is_repeatable(void **state)
     fluid_free(twin);
 }
 
+/* The users' day: 20 is the peak, at 4 there is least. The past of a world ends where its first day begins, and an hour of daylight
+ * saving moves the wave. */
+static void the_calendar_has_a_past(void **state)
+{
+    (void)state;
+    struct plant_config c;
+    struct err e;
+    struct plant_window w;
+    plant_config_reference(&c);
+    c.day_amp = 0.4;
+    c.weekend = 0.5;
+    c.rate = 15000;
+    struct fluid *f = fluid_new(&c, 1, &e);
+    fluid_calendar(f, -2 * US_PER_DAY);      /* Saturday 00:00 */
+    fluid_advance(f, 4 * US_PER_HOUR);
+    fluid_window_take(f, &w);
+    fluid_advance(f, 4 * US_PER_HOUR + 60 * US_PER_S);
+    fluid_window_take(f, &w);
+    assert_near(w.throughput, 15000 * (1 - 0.4 * 0.95) * 0.5, 100);
+    fluid_advance(f, 52 * US_PER_HOUR);
+    fluid_window_take(f, &w);
+    fluid_advance(f, 52 * US_PER_HOUR + 60 * US_PER_S);
+    fluid_window_take(f, &w);
+    assert_near(w.throughput, 15000 * (1 - 0.4 * 0.95), 100);
+    struct plant_fault shift = {.kind = FAULT_SEASON_SHIFT, .size = 2, .at_us = 53 * US_PER_HOUR};
+    assert_int_equal(fluid_fault_add(f, &shift, &e), STATUS_OK);
+    fluid_advance(f, 54 * US_PER_HOUR);      /* 6:00, and 8:00 for the users */
+    fluid_window_take(f, &w);
+    fluid_advance(f, 54 * US_PER_HOUR + 60 * US_PER_S);
+    fluid_window_take(f, &w);
+    assert_near(w.throughput, 15000 * (1 - 0.4 * 0.05), 100);
+    fluid_free(f);
+}
+
 static void a_leak_ends_in_a_restart(void **state)
 {
     (void)state;
@@ -227,6 +263,7 @@ int main(void)
         cmocka_unit_test(the_table_is_read_between_its_points),
         cmocka_unit_test(a_reflected_path_is_exact_for_any_step),
         cmocka_unit_test(a_month_of_flows_is_repeatable),
+        cmocka_unit_test(the_calendar_has_a_past),
         cmocka_unit_test(a_leak_ends_in_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,17 +67,34 @@ double load_exp(const struct load_tables *t, struct prng *rng)
     }
 }
 
-double load_season(int64_t at_us, double amp, double weekend)
+/* What is left after whole `by`s, in [0, by), for times before zero too. */
+static int64_t within(int64_t v, int64_t by) { return (v % by + by) % by; }
+
+static double day_factor(int64_t at_us, const struct load_days *d)
+{
+    int64_t day = (at_us - within(at_us, US_PER_DAY)) / US_PER_DAY, of_week = within(day, 7), every = (int64_t)d->holiday_every;
+    if (every > 0 && within(day - (int64_t)d->holiday_first, every) == 0) return d->holiday;
+    return of_week >= 5 ? d->weekend : of_week == 0 ? d->monday : 1.0;
+}
+
+static double job_factor(int64_t in_day_us, const struct load_days *d)
+{
+    int64_t every = (int64_t)d->cron_every;
+    if (every <= 0) return 1.0;
+    bool running = in_day_us % (every * US_PER_MIN) < (int64_t)d->cron_minutes * US_PER_MIN;
+    return running ? d->cron_load : 1.0;
+}
+
+double load_season(int64_t at_us, const struct load_days *d)
 {
     /* A day of a service used by people: least at 4, a shoulder in the morning, most in the evening; mean 0. */
     static const double wave[24] = {-.30, -.55, -.75, -.90, -.95, -.90, -.70, -.40, -.05, .25, .45, .50,
                                     .45,  .40,  .45,  .50,  .55,  .60,  .65,  .75,  .70,  .45, .15, -.10};
-    int64_t in_day = at_us % US_PER_DAY;
+    int64_t in_day = within(at_us, US_PER_DAY);
     int64_t hour = in_day / US_PER_HOUR;
     double part = (double)(in_day % US_PER_HOUR) / (double)US_PER_HOUR;
     double level = wave[hour] + part * (wave[(hour + 1) % 24] - wave[hour]);
-    bool free_day = (at_us / US_PER_DAY) % 7 >= 5;
-    return (1.0 + amp * level) * (free_day ? weekend : 1.0);
+    return (1.0 + d->amp * level) * day_factor(at_us, d) * job_factor(in_day, d);
 }
 
 struct size_list { double *v; size_t n, cap; };

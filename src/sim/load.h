@@ -32,7 +32,15 @@ enum status load_trace_read(const char *path, double **ret_sizes, size_t *ret_n,
 
 /* Exponential with mean 1; exact in the tail, piecewise linear within cells (mean off by 8e-5). */
 double load_exp(const struct load_tables *t, struct prng *rng);
-/* Shape of the load at a plant time whose zero is Monday 00:00: 1 + amp * wave(hour), times `weekend` on days 5, 6. */
-double load_season(int64_t at_us, double amp, double weekend);
+/* The days of the users. Factors on the load; a holiday wins over a weekend, a weekend over a Monday. */
+struct load_days {
+    double amp;                          /* of the daily wave */
+    double monday, weekend, holiday;
+    double holiday_first, holiday_every; /* whole days; every 0: no holidays */
+    double cron_every, cron_minutes, cron_load;  /* minutes; every 0: no job */
+};
+/* Shape of the load at a time whose zero is Monday 00:00, before it too: 1 + amp * wave(hour), times the day's factor and the
+ * job's. */
+double load_season(int64_t at_us, const struct load_days *d);
 
 #endif

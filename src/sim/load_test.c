@@ -63,13 +63,31 @@ static void a_real_trace_is_read(void **state)
 static void a_day_and_a_week_have_their_shape(void **state)
 {
     (void)state;
+    struct load_days wave = {.amp = 0.3, .monday = 1, .weekend = 1}, flat = {.monday = 1.2, .weekend = 0.6};
     double sum = 0;
-    for (int i = 0; i < 1440; i++) sum += load_season(i * US_PER_MIN, 0.3, 1);
+    for (int i = 0; i < 1440; i++) sum += load_season(i * US_PER_MIN, &wave);
     assert_near(sum / 1440, 1, 0.02);
-    assert_near(load_season(4 * US_PER_HOUR, 0.3, 1), 1 - 0.3 * 0.95, 1e-9);
-    assert_near(load_season(US_PER_DAY + 4 * US_PER_HOUR, 0.3, 1), 1 - 0.3 * 0.95, 1e-9);
-    assert_near(load_season(5 * US_PER_DAY, 0, 0.6), 0.6, 1e-9);
-    assert_near(load_season(7 * US_PER_DAY, 0, 0.6), 1, 1e-9);
+    assert_near(load_season(4 * US_PER_HOUR, &wave), 1 - 0.3 * 0.95, 1e-9);
+    assert_near(load_season(US_PER_DAY + 4 * US_PER_HOUR, &wave), 1 - 0.3 * 0.95, 1e-9);
+    assert_near(load_season(4 * US_PER_HOUR - 14 * US_PER_DAY, &wave), 1 - 0.3 * 0.95, 1e-9);
+    assert_near(load_season(0, &flat), 1.2, 1e-9);
+    assert_near(load_season(US_PER_DAY, &flat), 1, 1e-9);
+    assert_near(load_season(5 * US_PER_DAY, &flat), 0.6, 1e-9);
+    assert_near(load_season(7 * US_PER_DAY, &flat), 1.2, 1e-9);
+    assert_near(load_season(-1, &flat), 0.6, 1e-9);  /* Sunday night */
+}
+
+static void holidays_and_jobs_come_again(void **state)
+{
+    (void)state;
+    struct load_days d = {.monday = 1.2, .weekend = 0.6, .holiday = 0.3, .holiday_first = 2, .holiday_every = 10,
+                          .cron_every = 360, .cron_minutes = 15, .cron_load = 1.5};
+    assert_near(load_season(2 * US_PER_DAY + US_PER_HOUR, &d), 0.3, 1e-9);
+    assert_near(load_season(12 * US_PER_DAY + US_PER_HOUR, &d), 0.3, 1e-9);   /* a Saturday: the holiday wins */
+    assert_near(load_season(-8 * US_PER_DAY + US_PER_HOUR, &d), 0.3, 1e-9);
+    assert_near(load_season(3 * US_PER_DAY + US_PER_HOUR, &d), 1, 1e-9);
+    assert_near(load_season(3 * US_PER_DAY + 6 * US_PER_HOUR, &d), 1.5, 1e-9);
+    assert_near(load_season(3 * US_PER_DAY + 6 * US_PER_HOUR + 15 * US_PER_MIN, &d), 1, 1e-9);
 }
 
 static void a_fault_ramps_holds_and_ends(void **state)
@@ -100,6 +118,7 @@ int main(void)
         cmocka_unit_test(sizes_of_a_trace_keep_their_shape),
         cmocka_unit_test(a_real_trace_is_read),
         cmocka_unit_test(a_day_and_a_week_have_their_shape),
+        cmocka_unit_test(holidays_and_jobs_come_again),
         cmocka_unit_test(a_fault_ramps_holds_and_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,13 @@ static void load_step(struct plant_env *v, int64_t now_us, double dt_s, const st
 {
     const struct plant_config *c = &v->config;
     v->wobble = wander(v, v->wobble, c->load_sigma, c->load_tau_s, dt_s);
-    double rate = c->rate * load_season(now_us, c->day_amp, c->weekend) * f->of[FAULT_LOAD];
+    struct load_days days = {
+        .amp = c->day_amp, .monday = c->monday, .weekend = c->weekend, .holiday = c->holiday,
+        .holiday_first = c->holiday_first, .holiday_every = c->holiday_every,
+        .cron_every = c->cron_every, .cron_minutes = c->cron_minutes, .cron_load = c->cron_load,
+    };
+    int64_t users_us = now_us + v->calendar_us + (int64_t)(f->of[FAULT_SEASON_SHIFT] * (double)US_PER_HOUR);
+    double rate = c->rate * load_season(users_us, &days) * f->of[FAULT_LOAD];
     rate *= stats_exp(v->wobble - 0.5 * c->load_sigma * c->load_sigma);
     v->open_per_s = rate * (1.0 - c->closed_share);
     /* As many users as give their share of the load while answers take the usual 30 ms. */
@@ -86,6 +92,7 @@ static void data_step(struct plant_env *v, double dt_s, double requests, const s
     double use = fmin(c->upstream_other + c->upstream_self * misses, 0.98);
     double ms = v->hit * c->fetch_hit_ms + (1.0 - v->hit) * c->fetch_miss_ms / (1.0 - use);
     v->fetch_wobble = wander(v, v->fetch_wobble, c->fetch_wobble, c->fetch_tau_s, dt_s);
+    v->loss = fmin(f->of[FAULT_LOSS], 0.5);
     v->fetch_ms = ms * f->of[FAULT_UPSTREAM] * stats_exp(v->fetch_wobble);
 }
 
@@ -138,6 +145,8 @@ void env_init(struct plant_env *v, const struct plant_config *c, const struct pr
     v->cache_mb = v->cache_fill_mb = c->feature_cache_mb;
     v->replicas = c->replicas;
     v->placebo = c->placebo;
+    const double shown[5] = {c->batch_max, c->concurrency, c->feature_cache_mb, c->replicas, c->placebo};
+    memcpy(v->shown, shown, sizeof shown);
     v->hit = v->cache_mb / (v->cache_mb + c->cache_scale_mb);
     v->wobble = c->load_sigma * draw_normal(v);
     memcpy(v->version, "v1", 2);

@@ -24,9 +24,11 @@ struct plant_env {
     uint64_t fault_count, faults_done;   /* bits of one-time faults already carried out */
     struct plant_fault fault[PLANT_FAULTS_MAX];
 
+    int64_t calendar_us;         /* plant time 0 lies so long after a Monday 00:00; for a past before the start it is negative */
+    double shown[5];             /* with knobs_dead: what reads of the knobs say */
     double wobble;               /* log of M */
     double open_per_s, closed_users;
-    double hit, cache_fill_mb, fetch_ms, fetch_wobble;
+    double hit, cache_fill_mb, fetch_ms, fetch_wobble, loss;
     double leaked_mb, used_mb;
     double host_ms, kernel_base_ms, kernel_item_ms, kernel_knee_ms, kernel_factor, bad_factor, swing;
     double lookups_carry, hits_carry;

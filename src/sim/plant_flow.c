@@ -30,8 +30,9 @@ static void maybe_repeat(struct plant *p, unsigned attempt)
 static void fetch_start(struct plant *p, uint32_t i, int64_t at_ns, unsigned noise)
 {
     struct plant_node *n = &p->node[i];
-    double mean = p->env.fetch_ms * 1e6 * (double)p->tables.fetch[noise];
-    int64_t ns = mean < (double)PLANT_FETCH_MAX_NS ? (int64_t)mean : PLANT_FETCH_MAX_NS;
+    double took = p->env.fetch_ms * 1e6 * (double)p->tables.fetch[noise];
+    if (p->env.loss > 0 && prng_unit(&p->request_rng) < p->env.loss) took += p->env.config.loss_ms * 1e6;
+    int64_t ns = took < (double)PLANT_FETCH_MAX_NS ? (int64_t)took : PLANT_FETCH_MAX_NS;
     n->fetch_ns = (int32_t)ns;
     n->ready_ns = at_ns + ns;
     uint16_t *slot = &p->wheel[(uint64_t)n->ready_ns / (uint64_t)PLANT_SLICE_NS % PLANT_WHEEL];

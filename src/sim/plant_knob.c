@@ -39,7 +39,7 @@ enum status env_knob_get(const struct plant_env *v, const char *knob, struct buf
 {
     int k = knob_of(knob);
     if (k < 0) return no_knob(knob, e);
-    buf_double(out, *knob_field(v, k));
+    buf_double(out, v->config.knobs_dead > 0 ? v->shown[k] : *knob_field(v, k));
     return STATUS_OK;
 }
 
@@ -75,8 +75,9 @@ enum status env_knob_set(struct plant_env *v, const char *knob, const char *text
     enum status s = admit(v, k, text, len, &value, e);
     if (s != STATUS_OK) return s;
     double *fields[] = {&v->batch_max, &v->concurrency, &v->cache_mb, &v->replicas, &v->placebo};
-    bool changed = *fields[k] != value;
-    *fields[k] = value;
+    double *field = v->config.knobs_dead > 0 ? &v->shown[k] : fields[k];
+    bool changed = *field != value;
+    *field = value;
     v->knob_version++;
     *ret_reload = k == KNOB_BATCH && changed && v->config.reload_s > 0;
     if (ret_in_force) *ret_in_force = value;

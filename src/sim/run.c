@@ -51,7 +51,13 @@ static enum status add_steps(struct world *w, const struct scenario_part *part, 
         case STEP_FAULT: st = world_fault(w, &s->fault, e); break;
         case STEP_COMMAND: world_command(w, s->at, &s->command); break;
         case STEP_RELEASE: world_release(w, s->at, s->version); break;
-        case STEP_BY_HAND: world_by_hand(w, s->at, s->knob, s->value); break;
+        case STEP_BY_HAND:
+            if (s->waits) st = world_by_hand_on(w, s->on, (struct span){s->at.us}, s->knob, s->value, e);
+            else world_by_hand(w, s->at, s->knob, s->value);
+            break;
+        case STEP_METRIC_FAULT: st = world_metric_fault(w, &s->metric, e); break;
+        case STEP_RECONCILE: world_reconcile(w, s->at, s->by, s->knob, s->value); break;
+        case STEP_CLOCK: world_clock_step(w, s->at, s->by); break;
         }
     }
     return st;

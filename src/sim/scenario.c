@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "config/tree.h"
+#include "sim/faults.h"
 
 #define DEFAULT_START INT64_C(1778457600)   /* 2026-05-11T00:00:00Z, a Monday */
 
@@ -84,6 +85,28 @@ static struct scenario_step *new_step(struct parse *p, struct scenario_part *par
     return s;
 }
 
+static void unknown_fault(struct parse *p, const struct config_node *at)
+{
+    struct buf hint = BUF_INIT;
+    for (unsigned k = 0; k < FAULT_KINDS; k++) buf_printf(&hint, "%s, ", fault_word((enum fault_kind)k));
+    buf_puts(&hint, metric_fault_words());
+    wrong(p, at, buf_text(&hint), "a fault needs a known kind");
+    buf_free(&hint);
+}
+
+/* One between target and daemon: it needs an end, and `size` is half way by default. */
+static void read_metric_fault(struct parse *p, struct scenario_step *s, const struct config_node *n)
+{
+    const struct config_node *v;
+    struct err e;
+    s->kind = STEP_METRIC_FAULT;
+    s->metric.size = 0.5;
+    if ((v = config_tree_get(n, "at"))) s->metric.at = instant_of(p, v);
+    if ((v = config_tree_get(n, "until"))) s->metric.until = instant_of(p, v);
+    if ((v = config_tree_get(n, "size"))) s->metric.size = number_of(p, v);
+    if (metric_fault_check(&s->metric, &e) != STATUS_OK) wrong(p, n, NULL, e.text);
+}
+
 static void read_fault(struct parse *p, struct scenario_part *part, const struct config_node *n)
 {
     static const char *const keys[] = {"kind", "at", "ramp", "until", "size", "instance", "version"};
@@ -92,9 +115,8 @@ static void read_fault(struct parse *p, struct scenario_part *part, const struct
     struct scenario_step *s = new_step(p, part, n, STEP_FAULT);
     enum fault_kind k = FAULT_LOAD;
     if (!kind || kind->kind != CONFIG_SCALAR || !fault_kind_of(kind->text, &k)) {
-        wrong(p, kind ? kind : n,
-              "load, kernel, work, upstream, working_set, host, fragmentation, leak, replicas_lost, bad_instance, release, "
-              "restart, swing", "a fault needs a known kind");
+        if (kind && kind->kind == CONFIG_SCALAR && metric_fault_kind(kind->text, &s->metric.kind)) read_metric_fault(p, s, n);
+        else unknown_fault(p, kind ? kind : n);
         return;
     }
     s->fault.kind = k;
@@ -152,7 +174,7 @@ static void read_release(struct parse *p, struct scenario_part *part, const stru
 
 static void read_by_hand(struct parse *p, struct scenario_part *part, const struct config_node *n)
 {
-    static const char *const keys[] = {"at", "knob", "value"};
+    static const char *const keys[] = {"at", "after", "knob", "value"};
     known_keys(p, n, keys, ARRAY_LEN(keys));
     const struct config_node *v;
     struct scenario_step *s = new_step(p, part, n, STEP_BY_HAND);
@@ -160,6 +182,39 @@ static void read_by_hand(struct parse *p, struct scenario_part *part, const stru
     if ((v = config_tree_get(n, "at"))) s->at = instant_of(p, v);
     if ((v = config_tree_get(n, "knob"))) s->knob = text_of(p, v);
     if ((v = config_tree_get(n, "value"))) s->value = text_of(p, v);
+    if ((v = config_tree_get(n, "after"))) {
+        s->waits = record_kind_parse(text_of(p, v), &s->on);
+        if (!s->waits) wrong(p, v, "for example INTENT, APPLIED, VERDICT", "unknown kind of record");
+    }
+}
+
+static void read_reconcile(struct parse *p, struct scenario_part *part, const struct config_node *n)
+{
+    static const char *const keys[] = {"at", "every", "knob", "value"};
+    known_keys(p, n, keys, ARRAY_LEN(keys));
+    const struct config_node *v;
+    struct scenario_step *s = new_step(p, part, n, STEP_RECONCILE);
+    s->knob = s->value = "";
+    s->by = SPAN_MIN(3);
+    if ((v = config_tree_get(n, "at"))) s->at = instant_of(p, v);
+    if ((v = config_tree_get(n, "every"))) s->by = span_of(p, v);
+    if ((v = config_tree_get(n, "knob"))) s->knob = text_of(p, v);
+    if ((v = config_tree_get(n, "value"))) s->value = text_of(p, v);
+}
+
+static void read_clock(struct parse *p, struct scenario_part *part, const struct config_node *n)
+{
+    static const char *const keys[] = {"at", "by"};
+    known_keys(p, n, keys, ARRAY_LEN(keys));
+    const struct config_node *v;
+    struct scenario_step *s = new_step(p, part, n, STEP_CLOCK);
+    if ((v = config_tree_get(n, "at"))) s->at = instant_of(p, v);
+    if ((v = config_tree_get(n, "by"))) {
+        double seconds = number_of(p, v);
+        bool fits = seconds >= -86400 && seconds <= 86400;
+        if (fits) s->by = (struct span){(int64_t)(seconds * (double)US_PER_S)};
+        else wrong(p, v, "by: -3600", "a step of -86400 to 86400 seconds is expected here");
+    }
 }
 
 static void each(struct parse *p, struct scenario_part *part, const struct config_node *list,
@@ -236,6 +291,7 @@ static void read_world(struct parse *p, struct scenario_part *part, const struct
 static const char *const part_keys[] = {
     "scenario", "about", "seed", "parts", "name", "world", "policy", "mode", "start", "history", "duration", "plant", "faults",
     "series", "expect", "knobs", "commands", "releases", "by_hand",
+    "reconcile", "clock",
 };
 
 static void read_part(struct parse *p, struct scenario_part *part, const struct config_node *n)
@@ -262,6 +318,8 @@ static void read_part(struct parse *p, struct scenario_part *part, const struct 
     each(p, part, config_tree_get(n, "commands"), read_command);
     each(p, part, config_tree_get(n, "releases"), read_release);
     each(p, part, config_tree_get(n, "by_hand"), read_by_hand);
+    each(p, part, config_tree_get(n, "reconcile"), read_reconcile);
+    each(p, part, config_tree_get(n, "clock"), read_clock);
     if (part->duration.us <= 0) wrong(p, n, "duration: 60m", "a duration is needed");
 }
 

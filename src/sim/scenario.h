@@ -10,12 +10,16 @@
 #define SCENARIO_PARTS_MAX 16
 #define SCENARIO_STEPS_MAX 64
 
-enum scenario_step_kind { STEP_FAULT, STEP_COMMAND, STEP_RELEASE, STEP_BY_HAND };
+enum scenario_step_kind { STEP_FAULT, STEP_COMMAND, STEP_RELEASE, STEP_BY_HAND, STEP_METRIC_FAULT, STEP_RECONCILE, STEP_CLOCK };
 
 struct scenario_step {
     enum scenario_step_kind kind;
     struct instant at;
     struct plant_fault fault;
+    struct metric_fault metric;
+    bool waits;                      /* BY_HAND: `at` counts from the first record of kind `on` */
+    enum record_kind on;
+    struct span by;                  /* RECONCILE: between two looks; CLOCK: the step */
     struct command command;
     const char *knob, *value, *version;
 };

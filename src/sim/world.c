@@ -47,6 +47,7 @@ static void keep_record(struct world *w, const struct record *r)
     world_mix(w, w->scratch.data, w->scratch.len);
     struct world_row row = {.t = w->now, .record = copy};
     if (w->row) w->row(w->row_ctx, &row);
+    others_see_record(w, copy->kind);
 }
 
 static void fold_log(struct world *w)
@@ -129,6 +130,12 @@ void world_step(struct world *w, struct event *e)
     if (fold.kind == EFFECT_FOLD) carry_out(w, &fold);
 }
 
+static void later_free(struct later *l)
+{
+    if (l) free(l->points);
+    free(l);
+}
+
 static void happen(struct world *w, struct later *l)
 {
     struct event e = {.kind = EVENT_ACK};
@@ -153,8 +160,11 @@ static void happen(struct world *w, struct later *l)
         e.u.release.by = "ci";
         world_step(w, &e);
         break;
+    case LATER_RECONCILE: others_reconcile(w, l); break;
+    case LATER_CLOCK: w->o.start.us += l->by.us; break;
+    case LATER_VALUES: target_deliver(w, l->points); break;
     }
-    free(l);
+    later_free(l);
 }
 
 void world_run(struct world *w, struct instant until)
@@ -203,6 +213,7 @@ struct world *world_new(const struct world_options *o, struct err *e)
     w->service = &o->policy->services[0];
     w->digest = FNV_START;
     w->wake = w->next_values = INSTANT_NEVER;
+    prng_seed(&w->spoiler.chance, o->seed);
     for (unsigned i = 0; i < POLICY_SIGNALS_MAX; i++) w->newest[i] = NAN;
     if (o->kind == WORLD_PLANT) w->plant = plant_new(&o->plant, o->seed, e);
     if (o->kind == WORLD_FLUID) w->fluid = fluid_new(&o->plant, o->seed, e);
@@ -224,7 +235,7 @@ struct world *world_new(const struct world_options *o, struct err *e)
 void world_free(struct world *w)
 {
     if (!w) return;
-    while (w->heap.n) free(heap_take(&w->heap));
+    while (w->heap.n) later_free(heap_take(&w->heap));
     heap_free(&w->heap);
     for (unsigned i = 0; i < POLICY_SIGNALS_MAX; i++) {
         if (w->series[i].present) script_free(&w->series[i].script);
@@ -234,6 +245,7 @@ void world_free(struct world *w)
     loop_free(w->loop);
     arena_free(&w->log_arena);
     buf_free(&w->scratch);
+    buf_free(&w->page);
     free(w->log);
     free(w);
 }

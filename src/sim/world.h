@@ -10,7 +10,9 @@
 #include "base/status.h"
 #include "loop/loop.h"
 #include "model/policy.h"
+#include "model/record.h"
 #include "sim/fluid.h"
+#include "sim/metric_fault.h"
 #include "sim/plant.h"
 #include "sim/series_script.h"
 
@@ -48,6 +50,15 @@ void world_command(struct world *w, struct instant at, const struct command *c);
 void world_release(struct world *w, struct instant at, const char *version);
 /* A person changes a knob by hand at the target. */
 void world_by_hand(struct world *w, struct instant at, const char *knob, const char *value);
+/* The same, `delay` after the first record of that kind: somebody who acts while an action runs. LIMIT: more than 16. */
+enum status world_by_hand_on(struct world *w, enum record_kind on, struct span delay, const char *knob, const char *value,
+                             struct err *e);
+/* From `at` on somebody looks every `every` and puts the knob back to `value`: GitOps. */
+void world_reconcile(struct world *w, struct instant at, struct span every, const char *knob, const char *value);
+/* The wall clock of the daemon is set by so much. */
+void world_clock_step(struct world *w, struct instant at, struct span by);
+/* UNSUPPORTED in scripted worlds, and where pages are scraped for kinds other than metrics-missing and metrics-frozen. */
+enum status world_metric_fault(struct world *w, const struct metric_fault *f, struct err *e);
 /* Called for each row, in order. */
 void world_watch(struct world *w, void (*row)(void *ctx, const struct world_row *r), void *ctx);
 

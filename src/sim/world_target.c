@@ -5,25 +5,32 @@
 
 #include "base/check.h"
 #include "base/num.h"
+#include "sim/faults.h"
 #include "sim/page.h"
 #include "sim/world_inside.h"
 
+/* A stuck exporter answers with what it had. */
+static bool page_now(struct world *w)
+{
+    if (w->page.len > 0 && spoiler_now(&w->spoiler, FAULTS_METRICS_FROZEN, w->now)) return true;
+    buf_clear(&w->page);
+    plant_advance(w->plant, w->now.us);
+    return page_write(w->plant, w->o.start, &w->page);
+}
+
 void target_page(struct world *w, const struct later *l)
 {
-    struct buf page = BUF_INIT;
     struct event e = {.kind = EVENT_PAGE};
     e.u.page.target = l->target;
     e.u.page.began = l->began;
     e.u.page.began_wall = (struct wall){w->o.start.us + l->began.us};
     e.u.page.outcome = PAGE_KIND_DOWN;
-    plant_advance(w->plant, w->now.us);
-    if (page_write(w->plant, w->o.start, &page)) {
+    if (!spoiler_now(&w->spoiler, FAULTS_METRICS_MISSING, w->now) && page_now(w)) {
         e.u.page.outcome = PAGE_KIND_OK;
-        e.u.page.bytes = page.data;
-        e.u.page.len = page.len;
+        e.u.page.bytes = w->page.data;
+        e.u.page.len = w->page.len;
     }
     world_step(w, &e);
-    buf_free(&page);
 }
 
 static struct world_target_knob *script_knob(struct world *w, const char *name)
@@ -131,25 +138,38 @@ static struct point script_point(const struct world *w, uint16_t i)
     return (struct point){w->now, known ? p.value : NAN, 0, known ? WHY_KNOWN : WHY_MISSING};
 }
 
+void target_deliver(struct world *w, const struct world_points *p)
+{
+    struct event e = {.kind = EVENT_VALUES, .u.values = {p->signals, p->points, p->n}};
+    world_step(w, &e);
+}
+
+static void deliver_late(struct world *w, const struct world_points *p, struct span delay)
+{
+    struct world_points *copy = malloc(sizeof *copy);
+    CHECK(copy != NULL);
+    *copy = *p;
+    world_later(w, LATER_VALUES, instant_add(w->now, delay))->points = copy;
+}
+
 void target_values(struct world *w)
 {
-    uint16_t signals[POLICY_SIGNALS_MAX];
-    struct point points[POLICY_SIGNALS_MAX];
-    uint32_t n = 0;
+    struct world_points p = {.n = 0};
     struct plant_window t = {0};
     if (w->fluid) {
         fluid_advance(w->fluid, w->now.us);
         fluid_window_take(w->fluid, &t);
     }
     for (uint16_t i = 0; i < w->service->signal_count; i++) {
-        struct point p = w->fluid ? point_of(&t, &w->service->signals[i], w->now) : script_point(w, i);
-        w->newest[i] = p.value;
-        if (p.why != WHY_KNOWN) continue;
-        signals[n] = i;
-        points[n++] = p;
+        struct point x = w->fluid ? point_of(&t, &w->service->signals[i], w->now) : script_point(w, i);
+        w->newest[i] = x.value;
+        if (x.why != WHY_KNOWN) continue;
+        p.signals[p.n] = i;
+        p.points[p.n++] = x;
     }
-    struct event e = {.kind = EVENT_VALUES, .u.values = {signals, points, n}};
-    world_step(w, &e);
+    struct span late = spoil_points(&w->spoiler, w->now, w->service, p.signals, p.points, &p.n);
+    if (late.us > 0) deliver_late(w, &p, late);
+    else target_deliver(w, &p);
 }
 
 /* The past of a healthy service, from the fluid form of the same plant: one point a tick for each signal it knows. */
@@ -163,6 +183,7 @@ void target_history(struct world *w)
     struct point *points = calloc((size_t)n * signals, sizeof *points);
     struct wall *walls = calloc(n ? n : 1u, sizeof *walls);
     CHECK(points && walls);
+    fluid_calendar(f, -w->o.history.us - 600 * US_PER_S);   /* its last day is the day before the start */
     fluid_advance(f, 600 * US_PER_S);
     struct plant_window t;
     fluid_window_take(f, &t);
