@@ -99,5 +99,12 @@ enum status pq_eval_range(const struct pq *q, const struct pq_source *source, in
 const char *pq_function(uint32_t i);
 const char *pq_aggregation(uint32_t i);
 void pq_print(struct buf *out, const struct pq *q);   /* canonical text */
+/* Companions, for a server that evaluates the query in our place and answers with nothing but values. Each appends a
+ * query and returns true; false: there is nothing to ask, `out` is as it was.
+ * observations: how many requests stand behind its histogram quantile, as pq_result.observations.
+ * newest: Unix time of the newest sample of its plain selectors, the oldest of them; a rate needs none, it ends with
+ * its range. */
+bool pq_print_observations(struct buf *out, const struct pq *q);
+bool pq_print_newest(struct buf *out, const struct pq *q);
 
 #endif

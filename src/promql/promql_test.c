@@ -388,9 +388,36 @@ static void sorting(void **state)
     }
 }
 
+static void assert_companion(const char *query, bool (*print)(struct buf *, const struct pq *), const char *expected)
+{
+    struct arena a = ARENA_INIT;
+    struct buf b = BUF_INIT;
+    struct pq_error error;
+    const struct pq *q = pq_compile(&a, query, strlen(query), &error);
+    assert_non_null(q);
+    assert_int_equal(print(&b, q), expected != NULL);
+    assert_string_equal(buf_text(&b), expected ? expected : "");
+    if (expected) assert_non_null(pq_compile(&a, b.data, b.len, &error));
+    buf_free(&b);
+    arena_free(&a);
+}
+
+static void companions_ask_what_a_value_does_not_tell(void **state)
+{
+    (void)state;
+    assert_companion("1000 * histogram_quantile(0.99, sum by (le) (rate(x_bucket{a=\"b\"}[1m])))", pq_print_observations,
+                     "sum(max without (le) (sum by (le) (rate(x_bucket{a=\"b\"}[1m])))) * 60");
+    assert_companion("rate(x[1m])", pq_print_observations, NULL);
+    assert_companion("sum(q{a=\"b\"}) / sum(max_q) + rate(x[1m])", pq_print_newest,
+                     "min(label_replace(max(timestamp(q{a=\"b\"})), \"selector\", \"0\", \"\", \"\") or "
+                     "label_replace(max(timestamp(max_q)), \"selector\", \"1\", \"\", \"\"))");
+    assert_companion("rate(x[1m]) + max_over_time(y[5m]) + max_over_time(sum(z)[5m:1m]) + (w offset 5m)", pq_print_newest, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(companions_ask_what_a_value_does_not_tell),
         cmocka_unit_test(arithmetic_binds_as_in_prometheus),
         cmocka_unit_test(rate_extrapolates_and_sees_resets),
         cmocka_unit_test(ranges_are_open_on_the_left),
