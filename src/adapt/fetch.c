@@ -271,6 +271,35 @@ static bool add_bearer(struct transfer *t, const char *path)
     return ok;
 }
 
+/* curl keeps its own copy of user and password and wipes nothing; the handle is reset after each use. */
+static bool add_basic(struct transfer *t, const char *path)
+{
+    char secret[SECRET_MAX];
+    struct err e;
+    if (secret_read(path, secret, &e) != STATUS_OK) {
+        (void)text_copy(t->refused_why, sizeof t->refused_why, e.text);
+        return false;
+    }
+    bool ok = strchr(secret, ':') && curl_easy_setopt(t->easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC) == CURLE_OK &&
+              curl_easy_setopt(t->easy, CURLOPT_USERPWD, secret) == CURLE_OK;
+    if (!strchr(secret, ':')) {
+        (void)text_copy(t->refused_why, sizeof t->refused_why, "the file does not hold user:password: ");
+        (void)text_copy(t->refused_why + strlen(t->refused_why), sizeof t->refused_why - strlen(t->refused_why), path);
+    }
+    explicit_bzero(secret, sizeof secret);
+    return ok;
+}
+
+static bool fill_tls(struct transfer *t, const struct fetch_request *r)
+{
+    CURL *c = t->easy;
+    if (r->ca_file && (curl_easy_setopt(c, CURLOPT_CAINFO, r->ca_file) != CURLE_OK ||
+                       curl_easy_setopt(c, CURLOPT_CAPATH, NULL) != CURLE_OK))
+        return false;
+    if (r->cert_file && curl_easy_setopt(c, CURLOPT_SSLCERT, r->cert_file) != CURLE_OK) return false;
+    return !r->key_file || curl_easy_setopt(c, CURLOPT_SSLKEY, r->key_file) == CURLE_OK;
+}
+
 static bool fill_headers(struct transfer *t, const struct fetch_request *r)
 {
     if (!add_header(t, "Expect:") || !add_header(t, "Accept-Encoding: gzip")) return false;
@@ -281,6 +310,7 @@ static bool fill_headers(struct transfer *t, const struct fetch_request *r)
         }
         if (!add_header(t, r->headers[i])) return false;
     }
+    if (r->basic_file && !add_basic(t, r->basic_file)) return false;
     return !r->bearer_file || add_bearer(t, r->bearer_file);
 }
 
@@ -301,7 +331,7 @@ static bool fill_easy(struct transfer *t, const struct fetch_request *r)
 {
     CURL *c = t->easy;
     int64_t ms = r->timeout.us / US_PER_MS;
-    if (!fill_headers(t, r)) return false;
+    if (!fill_headers(t, r) || !fill_tls(t, r)) return false;
     fill_callbacks(t);
     (void)curl_easy_setopt(c, CURLOPT_HTTPHEADER, t->headers);
     (void)curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);

@@ -47,6 +47,8 @@ struct fetch_request {
     const char *body;              /* NULL: none */
     size_t body_len;
     const char *bearer_file;       /* read at each use, see secret.h; NULL: none */
+    const char *basic_file;        /* the same, holding user:password; NULL: none */
+    const char *ca_file, *cert_file, *key_file;   /* PEM: whom to trust, who we are; NULL: the system's, nobody */
     const char *want_header;       /* NULL: none */
     struct span timeout;           /* wall time, for all of it */
     size_t max_wire, max_body;     /* 0: the defaults above */

@@ -169,6 +169,7 @@ static void store_part(struct buf *b, const struct api_runtime *r)
 static void scrape_part(struct buf *b, const struct api_runtime *r)
 {
     outcomes(b, METRIC_SCRAPES, "outcome", &r->scrapes);
+    outcomes(b, METRIC_QUERIES, "outcome", &r->queries);
     single(b, METRIC_SCRAPE_SECONDS, r->scrape_seconds);
     single(b, METRIC_SCRAPE_BYTES, (double)r->scrape_bytes);
 }

@@ -177,13 +177,14 @@ static bool open_ports(struct daemon *d)
     d->adapt.fetch = d->base ? fetch_new(d->base) : NULL;
     if (!d->adapt.fetch) return false;
     d->scrape = scrape_new(&d->adapt);
+    d->prometheus = prometheus_new(&d->adapt);
     d->writer = writer_new(&d->adapt);
     d->notify = notify_new(&d->adapt);
     d->server = http_server_new(d->base, http_limits_default(), api_handle, &d->api);
     d->wake = evtimer_new(d->base, on_wake, d);
     d->second = event_new(d->base, -1, EV_PERSIST, on_second, d);
     d->acks = event_new(d->base, store_fd(d->store), EV_READ | EV_PERSIST, on_acks, d);
-    if (!d->scrape || !d->writer || !d->notify || !d->server || !d->wake || !d->second || !d->acks) return false;
+    if (!d->scrape || !d->prometheus || !d->writer || !d->notify || !d->server || !d->wake || !d->second || !d->acks) return false;
     for (unsigned i = 0; i < ARRAY_LEN(numbers); i++) {
         d->signals[i] = evsignal_new(d->base, numbers[i], on_signal, d);
         if (!d->signals[i] || event_add(d->signals[i], NULL) != 0) return false;
@@ -311,7 +312,9 @@ static void free_event(struct event *e)
 static void close_all(struct daemon *d)
 {
     d->ending = true;
+    prometheus_end(d->prometheus);
     if (d->adapt.fetch) fetch_free(d->adapt.fetch);
+    prometheus_free(d->prometheus);
     scrape_free(d->scrape);
     writer_free(d->writer);
     notify_free(d->notify);
@@ -322,6 +325,7 @@ static void close_all(struct daemon *d)
     for (unsigned i = 0; i < ARRAY_LEN(d->signals); i++) free_event(d->signals[i]);
     daemon_log_close(d);
     daemon_v1_close(d);
+    daemon_past_free(d);
     loop_free(d->loop);
     config_free(d->policy);
     free(d->policy_text);
@@ -347,6 +351,7 @@ int daemon_run(const struct daemon_options *o)
         say_start(d);
         d->ready = true;
         daemon_halt_check(d);
+        daemon_past_start(d);
         sdnotify("READY=1");
         (void)event_base_dispatch(d->base);
         stop(d);

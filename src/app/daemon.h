@@ -10,6 +10,7 @@
 #include "adapt/fetch.h"
 #include "adapt/log.h"
 #include "adapt/notify.h"
+#include "adapt/prometheus.h"
 #include "adapt/scrape.h"
 #include "adapt/writer.h"
 #include "api/v1.h"
@@ -61,6 +62,7 @@ struct daemon {
     struct loop *loop;
     struct adapt adapt;
     struct scrape *scrape;
+    struct prometheus *prometheus;
     struct writer *writer;
     struct notify *notify;
     struct http_server *server;
@@ -91,13 +93,14 @@ struct daemon {
     int64_t reload_at;                     /* wall, of the last good one */
     uint64_t reloads, failed_reloads;
     char reload_error[512];
-    /* daemon_v1.c */
+    /* daemon_v1.c, daemon_import.c */
     struct v1_port v1;
     struct loop *import;                   /* lives through an import beside the running loop; NULL: none */
     const struct policy *import_policy;
     uint16_t import_service;
     uint64_t import_rows;
     struct wall import_newest;
+    struct past_reading *past;             /* daemon_past.c; NULL: nothing to read */
 };
 
 /* Runs until it is told to end; the process's exit code. */
@@ -142,6 +145,13 @@ bool daemon_speed_fits(const struct policy *p, double speed, struct err *e);
 
 void daemon_api_open(struct daemon *d);
 void daemon_v1_open(struct daemon *d);
+/* daemon_import.c: v1_port.import. */
+enum status daemon_import(void *ctx, uint16_t service, const struct v1_series *series, uint32_t n, bool last, const char *by,
+                          struct err *e);
+void daemon_import_end(struct daemon *d);
+/* daemon_past.c: services with a prometheus source and without baselines learn from the server's past. */
+void daemon_past_start(struct daemon *d);
+void daemon_past_free(struct daemon *d);
 void daemon_v1_close(struct daemon *d);
 bool daemon_token(struct daemon *d);                     /* DATA/token, made at first start */
 void daemon_command(struct daemon *d, uint16_t service, struct command *c,

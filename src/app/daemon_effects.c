@@ -104,7 +104,7 @@ static void carry_out(struct daemon *d, const struct effect *e)
     const struct policy *p = d->policy;
     switch (e->kind) {
     case EFFECT_POLL: {
-        struct source_port port = scrape_port(d->scrape);
+        struct source_port port = e->u.poll.target == POLL_SERVER ? prometheus_port(d->prometheus) : scrape_port(d->scrape);
         port.poll(port.ctx, p, e->service, e->u.poll.target);
         break;
     }

@@ -92,8 +92,8 @@ void collect_instances(const struct collect *c, struct instant now, uint16_t *re
                      instant_since(now, t->last_good).us <= interval.us * STALE_INTERVALS;
         if (fresh) up++;
     }
-    *ret_up = up;
-    *ret_all = c->s->target_count;
+    *ret_up = c->s->prometheus ? 0 : up;
+    *ret_all = c->s->prometheus ? 0 : c->s->target_count;
 }
 
 size_t collect_bytes(const struct collect *c)

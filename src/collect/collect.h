@@ -74,7 +74,8 @@ uint64_t collect_digest(const struct collect *c);
 bool collect_restart_loop(const struct collect *c, struct instant now);
 /* When the youngest instance's process began (its own clock); WALL_NONE: no instance says. For age(replica). */
 struct wall collect_youngest(const struct collect *c);
-/* Instances that reported good pages within three intervals, and all: for outage and "2/3 report". */
+/* Instances that reported good pages within three intervals, and all: for outage and "2/3 report". None of both where
+ * a server is asked instead of the instances. */
 void collect_instances(const struct collect *c, struct instant now, uint16_t *ret_up, uint16_t *ret_all);
 
 #endif

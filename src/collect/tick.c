@@ -156,13 +156,18 @@ static struct point judge_result(const struct looking *l, const struct pq_result
     return judge_value(l, r->type == PQ_VECTOR ? r->items[0].v : r->scalar, at, l->def->is_quantile ? r->observations : 0);
 }
 
+/* A rate over a reload of ours says nothing, wherever it was worked out. */
+static bool is_reloading(const struct collect *c, const struct signal_def *d, struct instant now)
+{
+    return instant_is_set(c->own_reload) && d->range.us > 0 && !instant_before(now, c->own_reload) &&
+           instant_before(now, instant_add(c->own_reload, d->range));
+}
+
 static struct point evaluate(struct collect *c, const struct signal_def *d, struct instant now)
 {
     enum unknown_why why = instances_why(c, d, now);
     if (why != WHY_KNOWN) return unknown_point(now, why);
-    bool reloading = instant_is_set(c->own_reload) && d->range.us > 0 && !instant_before(now, c->own_reload) &&
-                     instant_before(now, instant_add(c->own_reload, d->range));
-    if (reloading) return unknown_point(now, WHY_RESET);
+    if (is_reloading(c, d, now)) return unknown_point(now, WHY_RESET);
     struct looking l = {.c = c, .def = d, .now = now, .why = WHY_KNOWN};
     struct pq_source source = {&l, select_series};
     struct pq_result r;
@@ -203,6 +208,7 @@ void collect_tick(struct collect *c, struct instant now, struct wall wall, struc
             s->given = true;
         }
         out[i] = s->given ? aged(s->last, d, now) : unknown_point(now, WHY_MISSING);
+        if (!d->query && is_reloading(c, d, now)) out[i] = unknown_point(now, WHY_RESET);
     }
     /* Ten thousand collectors must not each keep the memory of their largest query. */
     arena_free(&c->scratch);

@@ -38,8 +38,9 @@ static bool is_secret_header(const char *text)
     return false;
 }
 
-static void take_headers(struct config_work *w, const struct config_value *v, struct access_def *a)
+uint16_t config_headers(struct config_work *w, const struct config_value *v, bool templates, const char **out)
 {
+    uint16_t n = 0;
     for (uint32_t i = 0; v->is_set && i < config_items(v->at); i++) {
         const struct config_node *at = config_item(v->at, i);
         size_t name = strspn(at->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
@@ -49,9 +50,10 @@ static void take_headers(struct config_work *w, const struct config_value *v, st
             config_report_secret(w->d, at->source, at->offset, 1, at->offset,
                                  "put the token into a file of mode 0600 and write `secret_file: /path/of/it`",
                                  "a secret in the configuration");
-        check_template(w, at);
-        a->headers[a->header_count++] = config_copy(w, at->text);
+        if (templates) check_template(w, at);
+        out[n++] = config_copy(w, at->text);
     }
+    return n;
 }
 
 static void fill_http(struct config_work *w, const struct config_http *raw, bool write, struct access_def *a)
@@ -65,7 +67,7 @@ static void fill_http(struct config_work *w, const struct config_http *raw, bool
     a->secret_file = raw->secret_file.is_set ? config_copy(w, raw->secret_file.text) : NULL;
     a->timeout = raw->timeout.span;
     a->per_instance = raw->per_instance.is_set ? raw->per_instance.flag : a->url && strstr(a->url, "{instance}");
-    take_headers(w, &raw->headers, a);
+    a->header_count = config_headers(w, &raw->headers, true, a->headers);
     if (raw->url.is_set) check_template(w, raw->url.at);
     if (raw->body.is_set) check_template(w, raw->body.at);
     if (a->body && strcmp(a->method, "GET") == 0) config_wrong(w->d, raw->body.at, "method: POST", "a GET request has no body");

@@ -13,6 +13,7 @@ struct config_build {
     struct policy *p;
     struct arena trees;              /* nodes of the file and of presets; dies with the load */
     const struct config_node *profiles;
+    struct config_value prometheus;  /* of the root */
     const struct config_node *shipped;   /* root of the default playbook, parsed on first use */
     const char **known;              /* names of signals that the default playbook speaks of */
     size_t known_count;
@@ -66,6 +67,11 @@ bool config_in_unit(struct config_work *w, const struct config_value *v, const c
 void config_check_tier(struct config_work *w, uint16_t knob);
 void config_build_access(struct config_work *w, const struct config_knob *raw, const struct config_node *node,
                          struct knob_def *k);
+/* Headers of requests as checked copies; at most as many as the table allows. Returns their number. */
+uint16_t config_headers(struct config_work *w, const struct config_value *v, bool templates, const char **out);
+/* prometheus.c: which server is asked; and, for the signals, what is asked beside each query. */
+void config_build_source(struct config_work *w);
+void config_build_companions(struct config_work *w, struct signal_def *s);
 /* timing.c */
 void config_build_timing(struct config_work *w);
 void config_build_windows(struct config_work *w);

@@ -35,6 +35,7 @@ static const char *const groups[] = {CAUSE_GROUP_TABLE(WORD) NULL};
 static const char *const directions[] = {DIRECTION_TABLE(WORD) NULL};
 #undef WORD
 static const char *const owners[] = {"none", "hpa", "keda", "gitops", NULL};
+static const char *const sources[] = {"embedded", "prometheus", NULL};
 static const char *const methods[] = {"GET", "PUT", "POST", "PATCH", NULL};
 static const char *const days[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun", NULL};
 
@@ -49,6 +50,7 @@ const char *const *config_words(enum config_type type)
     case CONFIG_APPLY_TYPE: return applies;
     case CONFIG_BUDGET_TYPE: return budgets;
     case CONFIG_OWNER_TYPE: return owners;
+    case CONFIG_SOURCE_TYPE: return sources;
     case CONFIG_GROUP_TYPE: return groups;
     case CONFIG_METHOD_TYPE: return methods;
     case CONFIG_DAYS_TYPE: return days;

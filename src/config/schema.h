@@ -36,6 +36,7 @@
     X(DIRECTIONS, "[<direction>, ...]", "`up`, `down`")                                                 \
     X(LAYER, "<layer>", "") X(UNIT, "<unit>", "") X(BAD, "<bad>", "") X(MODE, "<mode>", "")             \
     X(CLASS, "<class>", "") X(APPLY, "<apply>", "") X(BUDGET, "<budget>", "") X(OWNER, "<owner>", "")   \
+    X(SOURCE, "<source>", "")                                                                           \
     X(GROUP, "<group>", "")                                                                             \
     X(BLOCK, "", "") X(MAP, "", "") X(LIST, "", "")
 
@@ -55,6 +56,7 @@ enum config_block_id {
     CONFIG_BLOCK_COUNT
 };
 
+enum config_source_kind { CONFIG_SOURCE_EMBEDDED, CONFIG_SOURCE_PROMETHEUS, CONFIG_SOURCE_COUNT };
 enum config_owner { CONFIG_OWNER_NONE, CONFIG_OWNER_HPA, CONFIG_OWNER_KEDA, CONFIG_OWNER_GITOPS, CONFIG_OWNER_COUNT };
 
 struct config_key {

@@ -164,6 +164,7 @@ void config_build_service(struct config_build *b, const struct config_node *node
     if (!config_read_block(b->d, CONFIG_BLOCK_SERVICE, node, profile, &w.raw)) return;
     if (w.raw.profile.at && !profile) w.cut = true;   /* what is missing here may stand there */
     build_head(&w);
+    config_build_source(&w);
     config_build_targets(&w);
     config_build_signals(&w);
     config_build_knobs(&w);

@@ -40,7 +40,7 @@ void config_build_targets(struct config_work *w)
     const struct config_value *v = &w->raw.targets;
     struct service_def *s = w->s;
     if (!v->is_set) {
-        if (!v->is_wrong && !w->cut && !w->b->o.points_from_outside)
+        if (!v->is_wrong && !w->cut && !w->b->o.points_from_outside && !s->prometheus)
             config_wrong(w->d, w->node, "targets: [http://127.0.0.1:9400/metrics]",
                          "this service has no `targets`: nothing to measure");
         return;
@@ -73,7 +73,10 @@ static const struct pq *compile_query(struct config_work *w, const struct config
     struct config_query *slot = query_slot(w->b, at);
     if (slot && slot->query) return slot->query;
     const struct pq *query = pq_compile(w->arena, at->text, at->len, &error);
-    if (!query) config_wrong_in(w->d, at, error.offset, error.length, error.hint, "query: %s", error.text);
+    if (!query && w->s->prometheus)      /* the server may know more than we do */
+        config_warn(w->d, at, "only the server can evaluate it: give `quantile` where it is one, and no replay of pages",
+                    "query: outside of the subset that is known here: %s", error.text);
+    else if (!query) config_wrong_in(w->d, at, error.offset, error.length, error.hint, "query: %s", error.text);
     else if (slot) *slot = (struct config_query){at, query};
     return query;
 }
@@ -84,6 +87,7 @@ static void take_query(struct config_work *w, const struct config_signal *raw, s
     if (!v->is_set) return;
     s->query_text = config_copy(w, v->text);
     s->query = compile_query(w, v->at);
+    if (w->s->prometheus) config_build_companions(w, s);
     if (!s->query) return;
     enum pq_type type = pq_type(s->query);
     if (type != PQ_VECTOR && type != PQ_SCALAR)
@@ -173,4 +177,5 @@ void config_build_signals(struct config_work *w)
     for (uint16_t i = 0; i < s->target_count; i++)
         if (s->targets[i].interval.us == 0) s->targets[i].interval = least;
     check_ranges(w);
+    for (uint16_t i = 0; s->prometheus && i < s->signal_count; i++) s->signals[i].query = NULL;
 }

@@ -16,11 +16,12 @@
 #include "model/value.h"
 
 #define ALL_SERVICES UINT16_MAX
+#define POLL_SERVER UINT16_MAX      /* no target: the server of a service with a prometheus source */
 
 enum event_kind {
     EVENT_TIME,          /* wake_at was reached */
     EVENT_PAGE,          /* a scrape ended, well or not */
-    EVENT_VALUES,        /* points from outside: prometheus source, script */
+    EVENT_VALUES,        /* points from outside: prometheus source (ends the poll with `last`), script */
     EVENT_READ,          /* answer to EFFECT_READ */
     EVENT_ANSWER,        /* answer to EFFECT_WRITE */
     EVENT_ACK,           /* of EFFECT_APPEND */
@@ -65,7 +66,7 @@ struct event {
     union {
         struct { uint16_t target; enum page_kind outcome; const char *bytes; size_t len; bool openmetrics; const char *error;
                  struct instant began; struct wall began_wall; } page;
-        struct { const uint16_t *signals; const struct point *points; uint32_t n; } values;
+        struct { const uint16_t *signals; const struct point *points; uint32_t n; bool last; } values;   /* last: of a poll */
         struct { uint16_t knob; const struct read_vector *vector; } read;
         struct { uint16_t knob; uint32_t action; enum answer_kind kind; const char *version; const char *text; } answer;
         struct { uint64_t token; enum status status; uint64_t seq; } ack;
@@ -80,7 +81,7 @@ struct event {
 };
 
 enum effect_kind {
-    EFFECT_POLL,         /* scrape target `target` of `service` */
+    EFFECT_POLL,         /* scrape target `target` of `service`; POLL_SERVER: ask for its signals that are due */
     EFFECT_APPEND,       /* append `records` durably as one, then EVENT_ACK with `token`; sync a checkpoint for INTENT */
     EFFECT_READ,         /* read knob `knob` on all instances */
     EFFECT_WRITE,        /* send ONE write; compare `epoch` with the halt flag right before the send */

@@ -30,6 +30,11 @@ void round_ask_reads(struct loop *l, struct service_loop *s, uint32_t knobs, boo
 
 static void ask_polls(struct loop *l, struct service_loop *s)
 {
+    if (s->def->prometheus) {
+        loop_effect(l, EFFECT_POLL, service_index(l, s))->u.poll.target = POLL_SERVER;
+        s->polls_out = 1;
+        return;
+    }
     for (uint16_t t = 0; t < s->def->target_count; t++) {
         loop_effect(l, EFFECT_POLL, service_index(l, s))->u.poll.target = t;
         s->polls_out++;
@@ -119,6 +124,9 @@ void round_values(struct loop *l, struct service_loop *s, const struct event *e)
         }
     }
     loop_beat(l, MODULE_COLLECT);
+    if (!s->def->prometheus || !e->u.values.last) return;
+    if (s->polls_out > 0) s->polls_out--;
+    close_if_complete(l, s);
 }
 
 static uint16_t version_id(struct service_loop *s, const struct read_vector *v)

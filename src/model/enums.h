@@ -141,7 +141,9 @@
     X(BROKEN, "broken-line", "the line of this series could not be read")                    \
     X(NOT_CONFIGURED, "not-configured", "no such signal is configured")                      \
     X(NO_HISTORY, "no-history", "nothing is known about that time")                          \
-    X(AMBIGUOUS, "ambiguous", "the expression gives more than one series")
+    X(AMBIGUOUS, "ambiguous", "the expression gives more than one series")                   \
+    X(SERVER, "server", "the metrics server could not answer the query")                     \
+    X(PARTIAL, "partial", "the metrics server warns that its data are not complete")
 
 #define MODULE_TABLE(X)                                                                      \
     X(COLLECT, "collect") X(DETECT, "detect") X(LOCATE, "locate") X(DECIDE, "decide")        \

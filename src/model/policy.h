@@ -38,11 +38,22 @@ struct signal_def {
     struct span range;           /* widest range of its query; a block is not shorter. 0: none */
     const char *query_text;      /* PromQL */
     const struct pq *query;      /* NULL when points come from outside (prometheus source, scripts) */
+    const char *ask_text;        /* prometheus source: what is sent, always a vector */
+    const char *newest_text;     /* prometheus source: PromQL for the time of the newest sample; NULL: not needed */
+    const char *requests_text;   /* prometheus source: PromQL for the requests behind a quantile; NULL: cannot be told */
     bool is_quantile;            /* needs requests behind it: minimum evidence, p99 noise */
     double quantile;             /* 0.99; 0 when not a quantile */
     bool has_sentinel;
     double sentinel;             /* this exact value means unknown, e.g. -1 */
     struct text_pos pos;
+};
+
+/* A Prometheus-compatible server. */
+struct prometheus_def {
+    const char *url;             /* up to what stands before /api/v1/query, without a slash at its end */
+    struct span timeout, history;
+    const char *headers[8]; uint16_t header_count;
+    const char *bearer_file, *basic_file, *ca_file, *cert_file, *key_file;   /* NULL: none */
 };
 
 struct target_def {
@@ -158,6 +169,7 @@ struct service_def {
     uint16_t index;
     enum mode mode;
     enum mode class_mode[CLASS_COUNT];
+    const struct prometheus_def *prometheus;   /* its signals come from there; NULL: scraped from the targets */
     struct target_def *targets; uint16_t target_count;
     struct signal_def *signals; uint16_t signal_count;
     struct knob_def *knobs; uint16_t knob_count;
