@@ -1,6 +1,7 @@
 #include "app/csv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,16 +16,14 @@ struct csv {
     uint32_t cap;
 };
 
-struct field { const char *s; size_t len; };
-
 /* One field up to its comma or the end of the line; quotes around it are taken off. */
-static struct field next_field(struct csv *c, const char *end)
+static struct csv_field next_field(struct csv *c, const char *end)
 {
-    struct field f = {c->p, 0};
+    struct csv_field f = {c->p, 0};
     if (c->p < end && *c->p == '"') {
         const char *close = memchr(c->p + 1, '"', (size_t)(end - c->p - 1));
         if (close) {
-            f = (struct field){c->p + 1, (size_t)(close - c->p - 1)};
+            f = (struct csv_field){c->p + 1, (size_t)(close - c->p - 1)};
             c->p = close + 1;
             while (c->p < end && *c->p != ',') c->p++;
             return f;
@@ -38,7 +37,7 @@ static struct field next_field(struct csv *c, const char *end)
 }
 
 /* Splits the line at hand and moves behind it. */
-static unsigned next_line(struct csv *c, struct field fields[CSV_COLUMNS_MAX])
+static unsigned next_line(struct csv *c, struct csv_field fields[CSV_COLUMNS_MAX])
 {
     const char *stop = memchr(c->p, '\n', (size_t)(c->end - c->p));
     const char *next = stop ? stop + 1 : c->end, *end = stop ? stop : c->end;
@@ -54,9 +53,9 @@ static unsigned next_line(struct csv *c, struct field fields[CSV_COLUMNS_MAX])
     return n == 1 && fields[0].len == 0 ? 0 : n;
 }
 
-static bool field_is(struct field f, const char *word) { return strlen(word) == f.len && strncasecmp(f.s, word, f.len) == 0; }
+static bool field_is(struct csv_field f, const char *word) { return strlen(word) == f.len && strncasecmp(f.s, word, f.len) == 0; }
 
-static bool read_time(struct field f, struct wall *ret)
+static bool read_time(struct csv_field f, struct wall *ret)
 {
     char text[64];
     if (f.len == 0 || f.len > 48) return false;
@@ -67,7 +66,7 @@ static bool read_time(struct field f, struct wall *ret)
     return wall_parse(text, ret);
 }
 
-static bool read_value(struct field f, double *ret)
+bool csv_number(struct csv_field f, double *ret)
 {
     if (f.len == 0 || field_is(f, "null")) {
         *ret = NAN;
@@ -77,7 +76,7 @@ static bool read_value(struct field f, double *ret)
 }
 
 /* true: it was a line of names. */
-static bool read_names(struct csv *c, const struct field *fields, unsigned n)
+static bool read_names(struct csv *c, const struct csv_field *fields, unsigned n)
 {
     int at_time = -1, at_value = -1;
     for (unsigned i = 0; i < n; i++) {
@@ -103,7 +102,7 @@ static bool grow(struct csv *c, struct csv_rows *r)
     return true;
 }
 
-static enum status read_row(struct csv *c, const struct field *fields, unsigned n, struct csv_rows *r, struct err *e)
+static enum status read_row(struct csv *c, const struct csv_field *fields, unsigned n, struct csv_rows *r, struct err *e)
 {
     struct wall at;
     double value;
@@ -111,12 +110,12 @@ static enum status read_row(struct csv *c, const struct field *fields, unsigned 
     if (n < want) {
         return err_set(e, STATUS_INVALID, "%s:%u: %u columns; timestamp and value are expected", c->path, c->line, n);
     }
-    struct field t = fields[c->time_column], v = fields[c->value_column];
+    struct csv_field t = fields[c->time_column], v = fields[c->value_column];
     if (!read_time(t, &at)) {
         return err_set(e, STATUS_INVALID, "%s:%u: '%.*s' is not a time; write 2026-05-12T10:02:30Z or Unix seconds",
                        c->path, c->line, (int)(t.len < 40 ? t.len : 40), t.s);
     }
-    if (!read_value(v, &value)) {
+    if (!csv_number(v, &value)) {
         return err_set(e, STATUS_INVALID, "%s:%u: '%.*s' is not a number; leave the field empty where nothing is known",
                        c->path, c->line, (int)(v.len < 40 ? v.len : 40), v.s);
     }
@@ -129,7 +128,7 @@ static enum status read_row(struct csv *c, const struct field *fields, unsigned 
 
 enum status csv_read(const char *path, const char *bytes, size_t len, struct csv_rows *ret, struct err *e)
 {
-    struct field fields[CSV_COLUMNS_MAX];
+    struct csv_field fields[CSV_COLUMNS_MAX];
     struct csv c = {.path = path, .p = bytes, .end = bytes + len, .value_column = 1};
     struct csv_rows r = {0};
     enum status s = STATUS_OK;
@@ -143,6 +142,43 @@ enum status csv_read(const char *path, const char *bytes, size_t len, struct csv
     if (s == STATUS_OK && r.n == 0) s = err_set(e, STATUS_INVALID, "%s has no rows; expected lines of timestamp,value", path);
     if (s == STATUS_OK) *ret = r;
     else csv_free(&r);
+    return s;
+}
+
+static enum status table_line(struct csv *c, const struct csv_field *fields, unsigned n, bool first, const struct csv_sink *sink,
+                              struct err *e)
+{
+    char place[300];
+    struct wall at;
+    snprintf(place, sizeof place, "%.200s:%u", c->path, c->line);
+    if (first) {
+        if (!field_is(fields[0], "timestamp") && !field_is(fields[0], "time")) {
+            return err_set(e, STATUS_INVALID, "%s: line 1 names the columns, and the first of them is timestamp", place);
+        }
+        return sink->names(sink->arg, fields, n, place, e);
+    }
+    if (!read_time(fields[0], &at)) {
+        return err_set(e, STATUS_INVALID, "%s: '%.*s' is not a time; write 2026-05-12T10:02:30Z or Unix seconds", place,
+                       (int)(fields[0].len < 40 ? fields[0].len : 40), fields[0].s);
+    }
+    return sink->row(sink->arg, at, fields, n, place, e);
+}
+
+enum status csv_table(const char *path, const char *bytes, size_t len, const struct csv_sink *sink, struct err *e)
+{
+    struct csv_field fields[CSV_COLUMNS_MAX];
+    struct csv c = {.path = path, .p = bytes, .end = bytes + len};
+    enum status s = STATUS_OK;
+    unsigned rows = 0;
+    if (len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) c.p += 3;
+    for (bool first = true; c.p < c.end && s == STATUS_OK;) {
+        unsigned n = next_line(&c, fields);
+        if (n == 0) continue;
+        s = table_line(&c, fields, n, first, sink, e);
+        rows += !first;
+        first = false;
+    }
+    if (s == STATUS_OK && rows == 0) s = err_set(e, STATUS_INVALID, "%s has no rows below the line of names", path);
     return s;
 }
 

@@ -153,7 +153,7 @@ static void step_release(struct loop *l, struct service_loop *s, const char *ver
 static struct span turn_of(const struct loop *l, const struct service_loop *s)
 {
     const struct control *c = &s->control;
-    bool open = c->incident_open || c->halted;
+    bool open = c->incident_open || c->halted || l->options.in_step;
     for (unsigned k = 0; k < s->def->knob_count; k++) {
         const struct control_slot *a = &c->knobs[k].slot;
         open = open || a->late_open || a->unacknowledged || !story_ended((enum story)a->story);

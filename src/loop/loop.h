@@ -14,6 +14,7 @@ struct loop_options {
     bool alone;                       /* no lease: always leader */
     uint64_t token;                   /* fencing token; 0 alone */
     struct span save_every;           /* how often EFFECT_SAVE_STATE comes; 0: 15 min */
+    bool in_step;                     /* rounds of all services fall on the same instants, for replay; else they are spread */
     uint64_t speed;                   /* nominal seconds a wall second; 0: 1. Time-outs of the disk stay wall time */
 };
 

@@ -24,7 +24,7 @@ static bool lay_out(struct service_loop *s)
     return true;
 }
 
-/* Rounds follow the fastest signal; a service whose points come from outside has none but its ticks. */
+/* Rounds follow the fastest signal. */
 static struct span round_of(const struct policy *p, const struct service_def *d)
 {
     struct span round = p->tick;
@@ -32,7 +32,7 @@ static struct span round_of(const struct policy *p, const struct service_def *d)
     for (unsigned i = 0; i < d->target_count; i++) {
         if (d->targets[i].interval.us > 0) round = span_min(round, d->targets[i].interval);
     }
-    return d->target_count > 0 && round.us > 0 ? round : p->tick;
+    return round.us > 0 ? round : p->tick;
 }
 
 bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now)

@@ -38,7 +38,7 @@ static void fill_evidence(const struct loop *l, const struct service_loop *s, st
     }
     const struct signal_def *sig = &s->def->signals[judge];
     struct span interval = span_max(sig->interval, SPAN_S(1));
-    if (s->def->target_count == 0) interval = span_max(interval, s->policy->tick);   /* points come once a tick */
+    interval = span_max(interval, s->round);   /* points come once a round */
     uint32_t known = 0, all = 0;
     st->points_needed = (uint32_t)(EVIDENCE_SPAN.us / interval.us);
     struct instant from = instant_is_set(s->control.onset) ? s->control.onset : l->now;

@@ -40,6 +40,12 @@ struct store_step_sink { bool (*step)(void *arg, const struct store_step *step);
  * are left out. */
 enum status store_points_range(struct store *s, const char *service, const char *signal, int64_t from, int64_t to,
                                int64_t step_us, const struct store_step_sink *sink, struct err *e);
+/* The same from a metrics.db, for reading only: of a data folder without its daemon, or beside it. */
+struct store_copy;
+enum status store_copy_open(struct store_copy **ret, const char *path, struct err *e);
+void store_copy_close(struct store_copy *c);   /* takes NULL */
+enum status store_copy_range(struct store_copy *c, const char *service, const char *signal, int64_t from, int64_t to,
+                             int64_t step_us, const struct store_step_sink *sink, struct err *e);
 /* Queues the packing of points older than two hours and the removal of those older than their layer is kept, up to two
  * hours late (model/enums.h). Once an hour is enough. */
 enum status store_retain(struct store *s, int64_t now, struct err *e);

@@ -1,5 +1,6 @@
 /* Reading points: packed ones and rows, merged by time. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/check.h"
 #include "store/block.h"
@@ -136,11 +137,10 @@ static enum status walk(struct cursor *c, int64_t step_us, const struct store_st
     return rc;
 }
 
-enum status store_points_range(struct store *s, const char *service, const char *signal, int64_t from, int64_t to,
-                               int64_t step_us, const struct store_step_sink *sink, struct err *e)
+static enum status range_of(sqlite3 *db, const char *service, const char *signal, int64_t from, int64_t to, int64_t step_us,
+                            const struct store_step_sink *sink, struct err *e)
 {
-    OBJ_VALID(s, STORE_MAGIC);
-    struct cursor c = {.db = s->metrics->reader, .from = from, .to = to};
+    struct cursor c = {.db = db, .from = from, .to = to};
     /* One view of both tables, so that points which are being packed are seen exactly once. */
     enum status rc = store_sql_exec(c.db, "SAVEPOINT range", "beginning to read", e);
     if (rc != STATUS_OK) return rc;
@@ -151,4 +151,37 @@ enum status store_points_range(struct store *s, const char *service, const char 
     arena_free(&c.arena);
     sqlite3_exec(c.db, "RELEASE range", NULL, NULL, NULL);
     return rc;
+}
+
+enum status store_points_range(struct store *s, const char *service, const char *signal, int64_t from, int64_t to,
+                               int64_t step_us, const struct store_step_sink *sink, struct err *e)
+{
+    OBJ_VALID(s, STORE_MAGIC);
+    return range_of(s->metrics->reader, service, signal, from, to, step_us, sink, e);
+}
+
+struct store_copy { sqlite3 *db; };
+
+enum status store_copy_open(struct store_copy **ret, const char *path, struct err *e)
+{
+    struct store_copy *c = calloc(1, sizeof *c);
+    if (!c) return err_set(e, STATUS_MEMORY, "no memory to read %s", path);
+    enum status rc = store_sql_open_copy(&c->db, path, e);
+    if (rc == STATUS_OK) rc = store_sql_check_schema(c->db, &store_schema_metrics, e);
+    if (rc == STATUS_OK) *ret = c;
+    else store_copy_close(c);
+    return rc;
+}
+
+void store_copy_close(struct store_copy *c)
+{
+    if (!c) return;
+    store_sql_close(&c->db);
+    free(c);
+}
+
+enum status store_copy_range(struct store_copy *c, const char *service, const char *signal, int64_t from, int64_t to,
+                             int64_t step_us, const struct store_step_sink *sink, struct err *e)
+{
+    return range_of(c->db, service, signal, from, to, step_us, sink, e);
 }

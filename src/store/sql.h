@@ -12,6 +12,8 @@ enum store_sql_mode { STORE_SQL_FULL, STORE_SQL_NORMAL, STORE_SQL_READ };
 
 /* Opens PATH (":memory:" too) with the pragmas of its mode. */
 enum status store_sql_open(sqlite3 **ret, const char *path, const char *vfs, enum store_sql_mode mode, struct err *e);
+/* For reading. A copy without a write-ahead file may lie where nothing can be written: then it is read as it is. */
+enum status store_sql_open_copy(sqlite3 **ret, const char *path, struct err *e);
 void store_sql_close(sqlite3 **db);   /* takes a NULL connection; leaves NULL */
 
 /* Turns the connection's last error into ours: "audit.db: appending: disk full; free some space". */

@@ -257,8 +257,7 @@ static enum status key_of_file(sqlite3 *db, struct audit_verifier *ret, struct e
                : err_set(e, STATUS_CORRUPT, "the file does not name the key of its signatures: give the key");
 }
 
-/* A copy without a write-ahead file may lie where nothing can be written: then it is read as it is. */
-static enum status open_copy(sqlite3 **ret, const char *path, struct err *e)
+enum status store_sql_open_copy(sqlite3 **ret, const char *path, struct err *e)
 {
     char name[STORE_PATH_MAX + 32];
     struct stat st;
@@ -305,7 +304,7 @@ static enum status verify_path(const char *path, const struct audit_verifier *ke
     sqlite3 *db = NULL;
     struct audit_verifier own;
     struct audit_checkpoint known;
-    enum status rc = open_copy(&db, path, e);
+    enum status rc = store_sql_open_copy(&db, path, e);
     if (rc == STATUS_OK) rc = store_sql_check_schema(db, &store_schema_audit, e);
     if (rc == STATUS_OK) rc = check_tables(db, path, e);
     if (rc == STATUS_OK && !key) rc = key_of_file(db, &own, e);
@@ -334,7 +333,7 @@ enum status store_records_file(const char *path, const char *service, const char
 {
     sqlite3 *db = NULL;
     sqlite3_stmt *st = NULL;
-    enum status rc = open_copy(&db, path, e);
+    enum status rc = store_sql_open_copy(&db, path, e);
     if (rc == STATUS_OK) rc = store_sql_check_schema(db, &store_schema_audit, e);
     if (rc == STATUS_OK) rc = check_tables(db, path, e);
     if (rc == STATUS_OK)
