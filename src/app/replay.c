@@ -165,7 +165,7 @@ static enum status run(struct replay_input *in, struct err *e)
         replay_note(in, "the history begins after --since, so the replay begins there");
         in->since = first;
     }
-    return replay_run(in->replay, in->since, in->until, e);
+    return replay_run(in->replay, in->since, in->until, in->history, e);
 }
 
 static int tell(const struct args *a, const struct replay_input *in)

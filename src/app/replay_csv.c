@@ -42,8 +42,8 @@ static void unknown_column(struct table *t, struct csv_field f, const char *plac
     for (uint16_t i = 0; i < d->signal_count; i++) names[n++] = d->signals[i].name;
     for (uint16_t i = 0; i < d->knob_count; i++) names[n++] = d->knobs[i].name;
     const char *near = word(f, text) ? text_nearest(text, names, n) : NULL;
-    replay_note(t->in, "%s: the column '%.*s' is no signal and no knob of %s and is left out%s%s%s", place, (int)(f.len < 40 ? f.len : 40),
-                f.s, d->name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    replay_note(t->in, "%s: the column '%.*s' is no signal and no knob of %s and is left out%s%s%s", place,
+                (int)(f.len < 40 ? f.len : 40), f.s, d->name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static enum status read_names(void *arg, const struct csv_field *names, unsigned n, const char *place, struct err *e)

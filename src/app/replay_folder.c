@@ -136,7 +136,8 @@ static enum status read_files(struct replay_input *in, struct err *e)
     }
     free(files);
     if (s != STATUS_OK || done) return s;
-    return err_set(e, STATUS_NOT_FOUND, "%s holds no metrics.db and no CSV file named after a service of the configuration", in->from);
+    return err_set(e, STATUS_NOT_FOUND, "%s holds no metrics.db and no CSV file named after a service of the configuration",
+                   in->from);
 }
 
 enum status replay_read_folder(struct replay_input *in, struct err *e)

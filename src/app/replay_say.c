@@ -22,7 +22,8 @@ static void line(struct buf *b, const char *heading, const char *text)
     if (text[0]) buf_printf(b, "  %-11s %s\n", heading, text);
 }
 
-static void say_after(struct buf *b, const struct replay_service *s, const struct replay_after *after, uint16_t n, const char *since)
+static void say_after(struct buf *b, const struct replay_service *s, const struct replay_after *after, uint16_t n,
+                      const char *since)
 {
     for (uint16_t i = 0; i < n; i++) {
         const struct signal_def *d = &s->def->signals[after[i].signal];
@@ -73,7 +74,7 @@ static void say_incident(struct buf *b, const struct replay_service *s, size_t n
     const struct replay_incident *i = &s->incidents[n];
     buf_printf(b, "\nincident %s/", s->def->name);
     buf_u64(b, i->number);
-    for (uint16_t k = 0; k < i->symptom_n; k++) buf_printf(b, "%s %s", k ? "," : " ", i->symptoms[k]);
+    for (uint16_t k = 0; k < i->symptom_n; k++) buf_printf(b, "%s %s", k ? "," : "", i->symptoms[k]);
     buf_puts(b, ", ");
     clock_of(b, i->onset);
     buf_puts(b, " to ");

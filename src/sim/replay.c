@@ -102,7 +102,7 @@ static bool series_grow(struct replay_series *s)
 {
     if (s->n < s->cap) return true;
     size_t cap = s->cap ? 2 * s->cap : 1024;
-    int64_t *at = realloc(s->at, cap * sizeof *at);
+    struct wall *at = realloc(s->at, cap * sizeof *at);
     if (at) s->at = at;
     double *value = realloc(s->value, cap * sizeof *value);
     if (value) s->value = value;
@@ -114,14 +114,14 @@ static bool series_grow(struct replay_series *s)
 enum status replay_point(struct replay *r, uint16_t service, uint16_t signal, struct wall at, double value, struct err *e)
 {
     struct replay_series *s = &r->services[service].series[signal];
-    if (s->n && at.us <= s->at[s->n - 1]) {
+    if (s->n && at.us <= s->at[s->n - 1].us) {
         return err_set(e, STATUS_INVALID, "%s: times must grow", r->services[service].def->signals[signal].name);
     }
     if (r->points >= REPLAY_POINTS_MAX) {
         return err_set(e, STATUS_LIMIT, "more than %u points; replay a shorter time, or one service", REPLAY_POINTS_MAX);
     }
     if (!series_grow(s)) return err_set(e, STATUS_MEMORY, "no memory for the points");
-    s->at[s->n] = at.us;
+    s->at[s->n] = at;
     s->value[s->n++] = isfinite(value) ? value : (double)NAN;
     r->points++;
     return STATUS_OK;
@@ -157,13 +157,25 @@ bool replay_bounds(const struct replay *r, struct wall *ret_first, struct wall *
         const struct replay_service *s = &r->services[i];
         for (uint16_t k = 0; k < s->def->signal_count; k++) {
             if (s->series[k].n == 0) continue;
-            if (s->series[k].at[0] < first) first = s->series[k].at[0];
-            if (s->series[k].at[s->series[k].n - 1] > last) last = s->series[k].at[s->series[k].n - 1];
+            if (s->series[k].at[0].us < first) first = s->series[k].at[0].us;
+            if (s->series[k].at[s->series[k].n - 1].us > last) last = s->series[k].at[s->series[k].n - 1].us;
         }
     }
     *ret_first = (struct wall){first};
     *ret_last = (struct wall){last};
     return last != INT64_MIN;
+}
+
+/* The first point at or after `at`. */
+static size_t series_from(const struct replay_series *p, int64_t at)
+{
+    size_t low = 0, high = p->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (p->at[mid].us < at) low = mid + 1;
+        else high = mid;
+    }
+    return low;
 }
 
 /* ---- getting ready ---- */
@@ -173,7 +185,7 @@ static struct span step_of(const struct replay_series *s)
 {
     double steps[256];
     size_t n = 0;
-    for (size_t i = 1; i < s->n && n < ARRAY_LEN(steps); i++) steps[n++] = (double)(s->at[i] - s->at[i - 1]);
+    for (size_t i = 1; i < s->n && n < ARRAY_LEN(steps); i++) steps[n++] = (double)(s->at[i].us - s->at[i - 1].us);
     return (struct span){n ? (int64_t)stats_median(steps, n) : 0};
 }
 
@@ -309,12 +321,12 @@ static void feed_points(struct run *x, uint16_t service)
     for (uint16_t i = 0; i < s->def->signal_count; i++) {
         struct replay_series *p = &s->series[i];
         size_t next = p->next;
-        while (next < p->n && p->at[next] <= now) next++;
+        while (next < p->n && p->at[next].us <= now) next++;
         if (next == p->next) continue;
         p->next = next;
         double v = p->value[next - 1];
         signals[n] = i;
-        points[n++] = (struct point){{p->at[next - 1] - x->r->from.us}, v, 0, isnan(v) ? WHY_MISSING : WHY_KNOWN};
+        points[n++] = (struct point){{p->at[next - 1].us - x->r->from.us}, v, 0, isnan(v) ? WHY_MISSING : WHY_KNOWN};
     }
     if (n == 0) return;
     struct event e = {.kind = EVENT_VALUES, .service = service};
@@ -356,34 +368,35 @@ static void live(struct run *x)
     x->now = end;
 }
 
-/* Releases and knob values before the start are what stood then. */
-static void import_history(struct run *x, uint16_t service)
+static void import_history(struct run *x, uint16_t service, int64_t oldest)
 {
     struct replay_service *s = &x->r->services[service];
     struct point *points = NULL;
     size_t cap = 0;
     uint16_t last = NO_INDEX;
     for (uint16_t i = 0; i < s->def->signal_count; i++) {
-        if (s->series[i].n && s->series[i].at[0] < x->r->from.us) last = i;
+        const struct replay_series *p = &s->series[i];
+        size_t first = series_from(p, oldest);
+        if (first < p->n && p->at[first].us < x->r->from.us) last = i;
     }
     for (uint16_t i = 0; last != NO_INDEX && i <= last; i++) {
         struct replay_series *p = &s->series[i];
-        size_t n = 0;
-        while (n < p->n && p->at[n] < x->r->from.us) n++;
+        size_t first = series_from(p, oldest);
+        p->next = series_from(p, x->r->from.us);
+        size_t n = p->next > first ? p->next - first : 0;
         if (n > cap) {
             points = realloc(points, n * sizeof *points);
             CHECK(points != NULL);
             cap = n;
         }
         for (size_t k = 0; k < n; k++) {
-            bool known = !isnan(p->value[k]);
-            points[k] = (struct point){{p->at[k] - x->r->from.us}, p->value[k], 0, known ? WHY_KNOWN : WHY_MISSING};
+            double v = p->value[first + k];
+            points[k] = (struct point){{p->at[first + k].us - x->r->from.us}, v, 0, isnan(v) ? WHY_MISSING : WHY_KNOWN};
         }
-        p->next = n;
         struct event e = {.kind = EVENT_HISTORY, .service = service};
         e.u.history.signal = i;
         e.u.history.points = points;
-        e.u.history.walls = (const struct wall *)(const void *)p->at;
+        e.u.history.walls = p->at + first;
         e.u.history.n = (uint32_t)n;
         e.u.history.last = i == last;
         give(x, &e);
@@ -397,15 +410,14 @@ static bool has_points(const struct replay *r)
         const struct replay_service *s = &r->services[i];
         for (uint16_t k = 0; k < s->def->signal_count; k++) {
             const struct replay_series *p = &s->series[k];
-            for (size_t j = 0; j < p->n && p->at[j] <= r->until.us; j++) {
-                if (p->at[j] >= r->from.us) return true;
-            }
+            size_t first = series_from(p, r->from.us);
+            if (first < p->n && p->at[first].us <= r->until.us) return true;
         }
     }
     return false;
 }
 
-enum status replay_run(struct replay *r, struct wall from, struct wall until, struct err *e)
+enum status replay_run(struct replay *r, struct wall from, struct wall until, struct span history, struct err *e)
 {
     struct run x = {.r = r, .wake = INSTANT_NEVER};
     struct event folded = {.kind = EVENT_FOLDED, .service = ALL_SERVICES};
@@ -420,7 +432,7 @@ enum status replay_run(struct replay *r, struct wall from, struct wall until, st
     }
     x.loop = loop_new(r->policy, x.now, from, (struct loop_options){.alone = true, .save_every = SPAN_DAY(3650), .in_step = true});
     if (!x.loop) return err_set(e, STATUS_MEMORY, "no memory for the loop");
-    for (uint16_t i = 0; i < r->policy->service_count; i++) import_history(&x, i);
+    for (uint16_t i = 0; i < r->policy->service_count; i++) import_history(&x, i, from.us - history.us);
     give(&x, &folded);
     give_answers(&x);
     live(&x);

@@ -42,7 +42,7 @@ enum replay_would { REPLAY_WOULD_REPORT, REPLAY_WOULD_ASK, REPLAY_WOULD_ACT };
 const char *replay_would_name(enum replay_would w);   /* report, ask, act */
 
 struct replay_series {
-    int64_t *at;                 /* wall microseconds, growing */
+    struct wall *at;             /* growing */
     double *value;               /* NaN: recorded as not known */
     size_t n, cap, next;
     struct span step;            /* usual distance; 0: fewer than two points */
@@ -123,8 +123,8 @@ enum status replay_release(struct replay *r, uint16_t service, struct wall at, c
 /* First and last instant of all points; false: there is none. */
 bool replay_bounds(const struct replay *r, struct wall *ret_first, struct wall *ret_last);
 
-/* Once. Lives [from, until] through; what is older is history. INVALID: no point lies in it. */
-enum status replay_run(struct replay *r, struct wall from, struct wall until, struct err *e);
+/* Once. Lives [from, until] through; what is older by at most `history` is imported. INVALID: no point lies in it. */
+enum status replay_run(struct replay *r, struct wall from, struct wall until, struct span history, struct err *e);
 
 /* Would the tick with this reason have held a plan back? Gates and outcomes of a pass do; states and mode alert do not. */
 bool replay_holds(enum reason r);

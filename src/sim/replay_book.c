@@ -140,7 +140,7 @@ static size_t first_at(const struct replay_series *p, int64_t at)
     size_t low = 0, high = p->n;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (p->at[mid] < at) low = mid + 1;
+        if (p->at[mid].us < at) low = mid + 1;
         else high = mid;
     }
     return low;
@@ -150,7 +150,7 @@ static double median_in(const struct replay_series *p, int64_t from, int64_t to)
 {
     double values[AFTER_POINTS];
     size_t n = 0;
-    for (size_t i = first_at(p, from); i < p->n && p->at[i] < to && n < AFTER_POINTS; i++) {
+    for (size_t i = first_at(p, from); i < p->n && p->at[i].us < to && n < AFTER_POINTS; i++) {
         if (!isnan(p->value[i])) values[n++] = p->value[i];
     }
     return n ? stats_median(values, n) : (double)NAN;
