@@ -193,6 +193,7 @@ static struct span step_of(const struct replay_series *s)
 static void detach(struct replay_service *s, struct service_def *d)
 {
     d->target_count = 0;
+    d->prometheus = NULL;
     d->mode = MODE_ALERT;
     for (int c = 0; c < CLASS_COUNT; c++) d->class_mode[c] = MODE_ALERT;
     for (uint16_t i = 0; i < d->signal_count; i++) {
