@@ -62,6 +62,7 @@ LIBRARIES = {
     "openssl/": ["adapt", "api", "app"],
     "pcre2.h": ["promql"],
     "sodium.h": ["audit", "config", "decide", "loop", "store", "adapt", "api", "app"],
+    "snappy-c.h": ["adapt"],
     "sqlite3.h": ["store"],
     "yaml.h": ["config"],
     "zlib.h": ["adapt", "api"],

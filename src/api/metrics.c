@@ -132,6 +132,8 @@ static void daemon_part(struct buf *b, const struct api_runtime *r)
     outcomes(b, METRIC_NOTICES, "severity", &r->notices);
     outcomes(b, METRIC_NOTIFICATIONS, "outcome", &r->notifications);
     single(b, METRIC_NOTIFY_WAITING, r->notify_waiting);
+    outcomes(b, METRIC_REMOTE_WRITES, "outcome", &r->remote_writes);
+    single(b, METRIC_REMOTE_WAITING, r->remote_waiting);
     outcomes(b, METRIC_HTTP_REQUESTS, "class", &r->http_requests);
     single(b, METRIC_HTTP_CONNECTIONS, r->http_connections);
 }

@@ -189,6 +189,7 @@ static bool open_ports(struct daemon *d)
         d->signals[i] = evsignal_new(d->base, numbers[i], on_signal, d);
         if (!d->signals[i] || event_add(d->signals[i], NULL) != 0) return false;
     }
+    if (!daemon_remote_open(d)) return false;
     return event_add(d->second, &second) == 0 && event_add(d->acks, NULL) == 0 && daemon_halt_open(d);
 }
 
@@ -313,13 +314,16 @@ static void close_all(struct daemon *d)
 {
     d->ending = true;
     prometheus_end(d->prometheus);
+    remote_write_end(d->remote);
     if (d->adapt.fetch) fetch_free(d->adapt.fetch);
     prometheus_free(d->prometheus);
+    remote_write_free(d->remote);
     scrape_free(d->scrape);
     writer_free(d->writer);
     notify_free(d->notify);
     if (d->base) daemon_halt_close(d);
     free_event(d->wake);
+    free_event(d->remote_timer);
     free_event(d->second);
     free_event(d->acks);
     for (unsigned i = 0; i < ARRAY_LEN(d->signals); i++) free_event(d->signals[i]);
@@ -352,6 +356,7 @@ int daemon_run(const struct daemon_options *o)
         d->ready = true;
         daemon_halt_check(d);
         daemon_past_start(d);
+        daemon_remote_arm(d);
         sdnotify("READY=1");
         (void)event_base_dispatch(d->base);
         stop(d);

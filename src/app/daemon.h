@@ -11,6 +11,7 @@
 #include "adapt/log.h"
 #include "adapt/notify.h"
 #include "adapt/prometheus.h"
+#include "adapt/remote_write.h"
 #include "adapt/scrape.h"
 #include "adapt/writer.h"
 #include "api/v1.h"
@@ -63,6 +64,8 @@ struct daemon {
     struct adapt adapt;
     struct scrape *scrape;
     struct prometheus *prometheus;
+    struct remote_write *remote;
+    struct event *remote_timer;
     struct writer *writer;
     struct notify *notify;
     struct http_server *server;
@@ -149,6 +152,10 @@ void daemon_v1_open(struct daemon *d);
 enum status daemon_import(void *ctx, uint16_t service, const struct v1_series *series, uint32_t n, bool last, const char *by,
                           struct err *e);
 void daemon_import_end(struct daemon *d);
+/* daemon_remote.c: what remote write sends. */
+bool daemon_remote_open(struct daemon *d);
+void daemon_remote_arm(struct daemon *d);
+void daemon_remote_mark(struct daemon *d, const char *service, const struct record *r);
 /* daemon_past.c: services with a prometheus source and without baselines learn from the server's past. */
 void daemon_past_start(struct daemon *d);
 void daemon_past_free(struct daemon *d);

@@ -80,6 +80,7 @@ static void port_numbers(struct daemon *d, struct api_runtime *r)
     struct writer_counters w;
     struct notify_counters n;
     struct prometheus_counters q;
+    struct remote_counters m;
     scrape_counters(d->scrape, &s);
     writer_counters(d->writer, &w);
     notify_counters(d->notify, &n);
@@ -99,6 +100,11 @@ static void port_numbers(struct daemon *d, struct api_runtime *r)
     add(&r->notifications, "sent", n.sent);
     add(&r->notifications, "failed", n.failed);
     add(&r->notifications, "dropped", n.dropped);
+    remote_write_counters(d->remote, &m);
+    add(&r->remote_writes, "sent", m.sent);
+    add(&r->remote_writes, "failed", m.failed);
+    add(&r->remote_writes, "dropped", m.dropped);
+    r->remote_waiting = m.waiting;
     r->notify_waiting = n.waiting;
     for (unsigned k = 2; k < 6; k++) add(&r->http_requests, classes[k], http_server_requests(d->server, k));
     r->http_connections = http_server_connections(d->server);

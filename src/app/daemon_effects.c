@@ -95,6 +95,7 @@ static void append(struct daemon *d, const struct effect *e)
                  "knob", record_get_text(r, RF_KNOB), "from", record_get_text(r, RF_FROM), "to", record_get_text(r, RF_TO),
                  "verdict", record_get_text(r, RF_VERDICT), "reason", record_get_text(r, RF_REASON), "by",
                  record_get_text(r, RF_BY), NULL);
+        daemon_remote_mark(d, service, r);
     }
     daemon_log_append(d, service, e->u.append.records, e->u.append.n, e->u.append.token);
 }

@@ -71,6 +71,7 @@ void config_build_access(struct config_work *w, const struct config_knob *raw, c
 uint16_t config_headers(struct config_work *w, const struct config_value *v, bool templates, const char **out);
 /* prometheus.c: which server is asked; and, for the signals, what is asked beside each query. */
 void config_build_source(struct config_work *w);
+void config_build_remote_write(struct config_build *b, const struct config_value *v);
 void config_build_companions(struct config_work *w, struct signal_def *s);
 /* timing.c */
 void config_build_timing(struct config_work *w);

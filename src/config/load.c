@@ -170,6 +170,7 @@ static void build_root(struct config_build *b, const struct config_node *root)
     p->origin = keep(b, raw.origin.text);
     build_fleet(b, &raw.fleet);
     build_notify(b, &raw.notify);
+    config_build_remote_write(b, &raw.remote_write);
     b->prometheus = raw.prometheus;
     check_profiles(b, &raw);
     build_services(b, &raw.services);

@@ -1,4 +1,4 @@
-/* Services whose signals come from a Prometheus-compatible server. */
+/* Servers that are asked for signals, and the receiver of our own. */
 #include <string.h>
 
 #include "config/build.h"
@@ -12,22 +12,37 @@ static const char *without_slash(struct config_work *w, const char *url)
     return copy;
 }
 
-static const char *file_of(struct config_work *w, const struct config_value *v)
+/* The same keys of both kinds of blocks. */
+struct auth { const struct config_value *url, *bearer, *basic, *ca, *cert, *key; };
+#define AUTH(raw) \
+    (struct auth){&(raw).url, &(raw).bearer_file, &(raw).basic_file, &(raw).ca_file, &(raw).cert_file, &(raw).key_file}
+
+static const char *file_of(struct config_build *b, const struct config_value *v)
 {
-    return v->is_set ? config_copy(w, v->text) : NULL;
+    char *copy = v->is_set ? arena_strdup(&b->p->arena, v->text) : NULL;
+    b->no_memory = b->no_memory || (v->is_set && !copy);
+    return copy;
 }
 
-static void check_auth(struct config_work *w, const struct config_prometheus *raw)
+static void check_auth(struct config_diagnostics *d, const struct auth *a)
 {
-    if (raw->bearer_file.is_set && raw->basic_file.is_set)
-        config_wrong(w->d, raw->basic_file.at, NULL, "write either `bearer_file` or `basic_file`");
-    if (raw->cert_file.is_set != raw->key_file.is_set && !raw->cert_file.is_wrong && !raw->key_file.is_wrong)
-        config_wrong(w->d, raw->cert_file.is_set ? raw->cert_file.at : raw->key_file.at, NULL,
-                     "`cert_file` and `key_file` belong together");
-    bool secret = raw->bearer_file.is_set || raw->basic_file.is_set;
-    if (secret && raw->url.is_set && strncmp(raw->url.text, "http://", 7) == 0)
-        config_warn(w->d, raw->url.at, "use https, unless the way to the server is trusted",
+    if (a->bearer->is_set && a->basic->is_set) config_wrong(d, a->basic->at, NULL, "write either `bearer_file` or `basic_file`");
+    if (a->cert->is_set != a->key->is_set && !a->cert->is_wrong && !a->key->is_wrong)
+        config_wrong(d, a->cert->is_set ? a->cert->at : a->key->at, NULL, "`cert_file` and `key_file` belong together");
+    bool secret = a->bearer->is_set || a->basic->is_set;
+    if (secret && a->url->is_set && strncmp(a->url->text, "http://", 7) == 0)
+        config_warn(d, a->url->at, "use https, unless the way to the server is trusted",
                     "the secret for this server goes over the network as it is");
+}
+
+static void take_auth(struct config_build *b, const struct auth *a, struct prometheus_def *p)
+{
+    check_auth(b->d, a);
+    p->bearer_file = file_of(b, a->bearer);
+    p->basic_file = file_of(b, a->basic);
+    p->ca_file = file_of(b, a->ca);
+    p->cert_file = file_of(b, a->cert);
+    p->key_file = file_of(b, a->key);
 }
 
 static const struct prometheus_def *build(struct config_work *w, const struct config_value *v)
@@ -35,19 +50,29 @@ static const struct prometheus_def *build(struct config_work *w, const struct co
     struct config_prometheus raw;
     size_t before = w->d->errors;
     if (!config_read_block(w->d, CONFIG_BLOCK_PROMETHEUS, v->at, v->inherited, &raw)) return NULL;
-    check_auth(w, &raw);
     struct prometheus_def *p = config_alloc(w, 1, sizeof *p);
     if (!p || !raw.url.is_set) return p;
     p->url = without_slash(w, raw.url.text);
     p->timeout = raw.timeout.span;
     p->history = raw.history.span;
     p->header_count = config_headers(w, &raw.headers, false, p->headers);
-    p->bearer_file = file_of(w, &raw.bearer_file);
-    p->basic_file = file_of(w, &raw.basic_file);
-    p->ca_file = file_of(w, &raw.ca_file);
-    p->cert_file = file_of(w, &raw.cert_file);
-    p->key_file = file_of(w, &raw.key_file);
+    take_auth(w->b, &AUTH(raw), p);
     return w->d->errors == before ? p : NULL;
+}
+
+void config_build_remote_write(struct config_build *b, const struct config_value *v)
+{
+    struct config_remote_write raw;
+    struct config_work w = {.b = b, .d = b->d, .arena = &b->p->arena};
+    if (!v->is_set || !config_read_block(b->d, CONFIG_BLOCK_REMOTE_WRITE, v->at, NULL, &raw) || !raw.url.is_set) return;
+    struct prometheus_def *p = config_alloc(&w, 1, sizeof *p);
+    if (!p) return;
+    p->url = config_copy(&w, raw.url.text);
+    p->timeout = raw.timeout.span;
+    p->interval = raw.interval.span;
+    p->header_count = config_headers(&w, &raw.headers, false, p->headers);
+    take_auth(b, &AUTH(raw), p);
+    b->p->remote_write = p;
 }
 
 void config_build_source(struct config_work *w)

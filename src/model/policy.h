@@ -48,10 +48,10 @@ struct signal_def {
     struct text_pos pos;
 };
 
-/* A Prometheus-compatible server. */
+/* A Prometheus-compatible server, or a receiver of remote write. */
 struct prometheus_def {
-    const char *url;             /* up to what stands before /api/v1/query, without a slash at its end */
-    struct span timeout, history;
+    const char *url;             /* server: up to what stands before /api/v1/query, no slash at its end; receiver: all of it */
+    struct span timeout, history, interval;   /* history: of servers; interval: of receivers */
     const char *headers[8]; uint16_t header_count;
     const char *bearer_file, *basic_file, *ca_file, *cert_file, *key_file;   /* NULL: none */
 };
@@ -195,6 +195,7 @@ struct policy {
     const char *data_dir, *listen;
     const char *origin;          /* of the audit log: schema-less, "trimtab/prod-cn" */
     double ewma_alpha;           /* 0.2, 0.1..0.3 */
+    const struct prometheus_def *remote_write;   /* NULL: none */
     const char **notify_urls; uint16_t notify_count;   /* generic webhook; "@/path": the file that holds the address */
     uint32_t references;
 };

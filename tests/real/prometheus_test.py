@@ -92,6 +92,7 @@ def past(minutes, step, rnd):
 class Peer(SystemTest):
     speed = 20
     past_minutes = 2 * 24 * 60
+    flush = None
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
@@ -108,6 +109,7 @@ class Peer(SystemTest):
         with open(path, encoding="utf-8") as f:
             text = f.read()
         text = text.replace("    targets:\n", SOURCE.format(url=url, history=history, more=more))
+        text = text.replace("services:\n", "remote_write: {url: \"%s/api/v1/write\", interval: 10s}\nservices:\n" % url)
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
         return path
@@ -149,9 +151,25 @@ class Peer(SystemTest):
         self.assertEqual(("batch_max", 64, '"1"', 200), (name, value, match, status))
         self.target.plant.set(p99=0.0375, queue=70.0, gpu=0.66, fill=60.0)
         self.assertEqual("effective", d.wait_line(component="audit", msg="VERDICT", timeout=120)["verdict"], d.story())
+        self.flows_back(d, server)
         self.assertLess(d.metric('trimtab_queries_total{outcome="failed"}') or 0, 5)
         self.assertGreater(d.metric('trimtab_queries_total{outcome="ok"}'), refused)
         return d
+
+    def flows_back(self, d, server):
+        """Signals, baselines and marks of actions are found in the server by its own queries."""
+        d.wait_metric('trimtab_remote_writes_total{outcome="sent"}', lambda v: v > 0)
+        # Sent with nominal times, which run ahead of the server's clock: asked for at the newest of them.
+        later = "[1d] offset -1d)"
+        call(server.url + self.flush) if self.flush else None
+        self.assertAlmostEqual(38, server.wait_value("min_over_time(trimtab_signal_value{service=\"embed\",signal=\"latency_p99\"}" +
+                                                     later), delta=1)
+        self.assertAlmostEqual(38, server.wait_value("min_over_time(trimtab_signal_baseline{service=\"embed\","
+                                                     "signal=\"latency_p99\"}" + later), delta=1)
+        self.assertEqual(1, server.wait_value("last_over_time(trimtab_mark{kind=\"VERDICT\",verdict=\"effective\",service=\"embed\"}" +
+                                              later))
+        self.assertEqual(1, server.wait_value("count(last_over_time(trimtab_mark{kind=\"INTENT\",from=\"32\",to=\"64\"}" + later + ")"))
+        self.assertEqual(0, d.metric('trimtab_remote_writes_total{outcome="failed"}') or 0)
 
     def goes_away(self, d, server):
         server.stop()
@@ -171,7 +189,8 @@ class Prometheus(Peer):
         subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", page, data], check=True, stdout=subprocess.DEVNULL)
         port = free_port()
         server = Server(["prometheus", "--config.file=" + self.scrape_config(), "--storage.tsdb.path=" + data,
-                         "--web.listen-address=127.0.0.1:%d" % port, "--storage.tsdb.retention.time=30d"],
+                         "--web.listen-address=127.0.0.1:%d" % port, "--storage.tsdb.retention.time=30d",
+                         "--web.enable-remote-write-receiver"],
                         "http://127.0.0.1:%d" % port, "/-/ready")
         self.addCleanup(server.stop)
         d = self.live(server)
@@ -222,6 +241,8 @@ class Prometheus(Peer):
 
 @unittest.skipUnless(shutil.which("victoria-metrics"), "victoria-metrics is not installed")
 class VictoriaMetrics(Peer):
+    flush = "/internal/force_flush"
+
     def test_a_real_victoria_metrics(self):
         port = free_port()
         server = Server(["victoria-metrics", "-storageDataPath=" + os.path.join(self.folder, "vm"), "-retentionPeriod=1",
