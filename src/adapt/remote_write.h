@@ -12,8 +12,8 @@
 
 struct remote_label { const char *name, *value; uint32_t name_len, value_len; };
 
-/* Appends one series with one sample to a message. Labels come in any order, __name__ among them, at most REMOTE_LABELS; those without
- * a value are left out. They are sorted here. */
+/* Appends one series with one sample to a message. Labels come in any order, __name__ among them, at most
+ * REMOTE_LABELS; those without a value are left out. They are sorted here. */
 #define REMOTE_LABELS 72
 void remote_add(struct buf *message, struct remote_label *labels, uint32_t n, double value, int64_t time_ms);
 

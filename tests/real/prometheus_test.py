@@ -160,15 +160,18 @@ class Peer(SystemTest):
         """Signals, baselines and marks of actions are found in the server by its own queries."""
         d.wait_metric('trimtab_remote_writes_total{outcome="sent"}', lambda v: v > 0)
         # Sent with nominal times, which run ahead of the server's clock: asked for at the newest of them.
-        later = "[1d] offset -1d)"
-        call(server.url + self.flush) if self.flush else None
-        self.assertAlmostEqual(38, server.wait_value("min_over_time(trimtab_signal_value{service=\"embed\",signal=\"latency_p99\"}" +
-                                                     later), delta=1)
-        self.assertAlmostEqual(38, server.wait_value("min_over_time(trimtab_signal_baseline{service=\"embed\","
-                                                     "signal=\"latency_p99\"}" + later), delta=1)
-        self.assertEqual(1, server.wait_value("last_over_time(trimtab_mark{kind=\"VERDICT\",verdict=\"effective\",service=\"embed\"}" +
-                                              later))
-        self.assertEqual(1, server.wait_value("count(last_over_time(trimtab_mark{kind=\"INTENT\",from=\"32\",to=\"64\"}" + later + ")"))
+        def over(function, metric, **labels):
+            return "%s(%s{%s}[1d] offset -1d)" % (function, metric, ",".join('%s="%s"' % x for x in labels.items()))
+
+        if self.flush:
+            call(server.url + self.flush)
+        p99 = {"service": "embed", "signal": "latency_p99"}
+        self.assertAlmostEqual(38, server.wait_value(over("min_over_time", "trimtab_signal_value", **p99)), delta=1)
+        self.assertAlmostEqual(38, server.wait_value(over("min_over_time", "trimtab_signal_baseline", **p99)), delta=1)
+        verdict = over("last_over_time", "trimtab_mark", kind="VERDICT", verdict="effective", service="embed")
+        self.assertEqual(1, server.wait_value(verdict))
+        intent = {"from": "32", "to": "64", "kind": "INTENT"}
+        self.assertEqual(1, server.wait_value("count(%s)" % over("last_over_time", "trimtab_mark", **intent)))
         self.assertEqual(0, d.metric('trimtab_remote_writes_total{outcome="failed"}') or 0)
 
     def goes_away(self, d, server):
