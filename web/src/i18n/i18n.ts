@@ -1,0 +1,61 @@
+// Sentences come whole from the catalogue, with numbers passed in; nothing is glued together in code.
+import type { ComponentChild } from "preact";
+import { duration as spanText, type Words } from "../fmt/time";
+import { lang, type Lang } from "../state/settings";
+import en from "./en.json";
+import zh from "./zh.json";
+
+export type Key = keyof typeof en;
+export type Params = Record<string, string | number>;
+export type RichParams = Record<string, ComponentChild>;
+
+const BOOKS: Record<Lang, Record<string, string>> = { en, zh };
+
+/** {name} is a parameter; {name|one|many} chooses by number, as English needs it. */
+const HOLE = /\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g;
+
+export function fill(template: string, params: Params): string {
+  return template.replace(HOLE, (_all, name: string, one?: string, many?: string) => {
+    const value = params[name];
+    if (one !== undefined && many !== undefined) return Number(value) === 1 ? one : many;
+    return value === undefined ? `{${name}}` : String(value);
+  });
+}
+
+export function tIn(l: Lang, key: Key, params: Params = {}): string {
+  return fill(BOOKS[l][key] ?? key, params);
+}
+
+export function t(key: Key, params: Params = {}): string {
+  return tIn(lang.value, key, params);
+}
+
+/** A word of the daemon (state, reason, unit ...): from the catalogue, else as it came. */
+export function word(area: string, name: string | null | undefined): string {
+  if (!name) return "";
+  return BOOKS[lang.value][`${area}.${name}`] ?? name;
+}
+
+export const hasWord = (area: string, name: string): boolean => `${area}.${name}` in en;
+
+/** The sentence in pieces, so that a parameter may be a link or a time. */
+export function rich(key: Key, params: RichParams): ComponentChild[] {
+  const template = BOOKS[lang.value][key] ?? key;
+  const out: ComponentChild[] = [];
+  let from = 0;
+  for (const m of template.matchAll(HOLE)) {
+    out.push(template.slice(from, m.index));
+    const value = params[m[1] ?? ""];
+    if (m[2] !== undefined) out.push(Number(value) === 1 ? m[2] : m[3]);
+    else out.push(value === undefined ? m[0] : value);
+    from = m.index + m[0].length;
+  }
+  out.push(template.slice(from));
+  return out;
+}
+
+export function spanWords(): Words {
+  return { days: t("unit.days"), hours: t("unit.hours"), minutes: t("unit.minutes"), seconds: t("unit.seconds") };
+}
+
+export const span = (seconds: number): string => spanText(seconds, spanWords());

@@ -1,0 +1,299 @@
+// The story of an incident as sentences under the six headings of the loop. Pure; the page and the Markdown copy print it.
+import type { Time } from "../api/types";
+import type { Attempt, Story, VerdictNumber } from "../api/types-more";
+import { percentSize, quantity, relative } from "../fmt/number";
+import { secondsBetween } from "../fmt/time";
+import { span, t, word } from "../i18n/i18n";
+import { ruleText } from "./rule";
+
+export type HeadName =
+  | "noticed"
+  | "located"
+  | "decided"
+  | "asked"
+  | "did"
+  | "watched"
+  | "verdict"
+  | "undone"
+  | "would"
+  | "ended";
+
+export interface Fact {
+  label: string;
+  text: string;
+}
+
+export interface Step {
+  head: HeadName;
+  at: Time;
+  text: string;
+  facts: Fact[];
+  seq: number | null;
+  attempt: Attempt | null;
+  pending: boolean;
+  /** What the folded evidence is called; null: just "evidence". */
+  fold: string | null;
+}
+
+type Left = (until: Time) => number | null;
+
+function fact(label: string, text: string | null | undefined): Fact[] {
+  return text ? [{ label, text }] : [];
+}
+
+function step(head: HeadName, at: Time, text: string, more: Partial<Step> = {}): Step {
+  return { head, at, text, facts: [], seq: null, attempt: null, pending: false, fold: null, ...more };
+}
+
+function noticed(s: Story): Step {
+  const n = s.noticed;
+  const rule = ruleText(n.rule);
+  const agree = n.rule ? n.rule.split(" and ").length : 0;
+  const text = rule
+    ? t(agree > 1 ? "story.noticed-agree" : "story.noticed", { rule, symptom: n.symptom })
+    : t("story.noticed-plain", { symptom: n.symptom, rule: n.rule ?? "" });
+  return step("noticed", n.at, text, {
+    seq: n.seq,
+    facts: [
+      ...fact("story.fact.rule", n.rule),
+      ...fact("story.fact.values", n.values),
+      ...fact("story.fact.findings", n.note),
+      ...fact("story.fact.version", s.model_version),
+      ...fact("story.fact.last-change", s.last_change),
+      ...fact("story.fact.policy", s.policy),
+    ],
+  });
+}
+
+export function countCauses(causes: { verdict: string }[]): Record<string, number> {
+  const c: Record<string, number> = { all: causes.length, chosen: 0, excluded: 0, unknown: 0, other: 0 };
+  for (const x of causes) {
+    if (x.verdict === "chosen") c.chosen = (c.chosen ?? 0) + 1;
+    else if (x.verdict === "unknown") c.unknown = (c.unknown ?? 0) + 1;
+    else if (x.verdict === "excluded" || x.verdict === "false") c.excluded = (c.excluded ?? 0) + 1;
+    else c.other = (c.other ?? 0) + 1;
+  }
+  return c;
+}
+
+function located(s: Story): Step | null {
+  const l = s.located;
+  if (!l) return null;
+  const live = s.live?.causes ?? [];
+  const causes = live.length ? live : l.causes;
+  const chosen = causes.find((c) => c.verdict === "chosen")?.name ?? l.chosen;
+  const c = countCauses(causes);
+  const text = chosen ? t("story.located", { cause: chosen }) : t("story.located-none");
+  const checked = t("story.causes-checked", {
+    all: c.all ?? 0,
+    chosen: c.chosen ?? 0,
+    excluded: c.excluded ?? 0,
+    unknown: c.unknown ?? 0,
+    other: c.other ?? 0,
+  });
+  const why = live.find((x) => x.verdict === "chosen")?.explain;
+  return step("located", l.at, text, {
+    seq: l.seq,
+    fold: checked,
+    facts: [
+      ...fact("story.fact.why", why),
+      ...causes.map((x) => ({
+        label: "",
+        text: t("story.cause-line", { cause: x.name, verdict: word("cause-verdict", x.verdict) }),
+      })),
+    ],
+  });
+}
+
+function gatesText(a: Attempt): Fact[] {
+  const g = a.decided.gates;
+  if (!g) return [];
+  if (typeof g === "string") return fact("story.fact.gates", g);
+  return g.map((x) => ({ label: "story.fact.gate", text: `${word("gate", x.reason)}: ${x.text ?? ""}` }));
+}
+
+function decided(s: Story, a: Attempt): Step {
+  const waited = secondsBetween(s.onset, a.did.intent_at ?? a.decided.at);
+  const p = {
+    knob: a.knob,
+    from: a.from,
+    to: a.to,
+    cause: a.cause ?? "?",
+    waited: waited === null ? "?" : span(waited),
+  };
+  const text = t(a.automatic ? "story.decided-auto" : "story.decided-person", { ...p, by: a.by ?? "?" });
+  return step("decided", a.decided.at, text, {
+    seq: a.decided.seq,
+    attempt: a,
+    fold: t("story.fold.decided"),
+    facts: [
+      ...fact("story.fact.rule", a.decided.rule),
+      ...fact("story.fact.values", a.decided.values),
+      ...gatesText(a),
+      ...fact("story.fact.note", a.decided.note),
+    ],
+  });
+}
+
+function asked(a: Attempt): Step[] {
+  const out: Step[] = [];
+  if (a.asked)
+    out.push(
+      step("asked", a.asked.at, t("story.asked", { knob: a.knob, from: a.from, to: a.to }), {
+        seq: a.asked.seq,
+        attempt: a,
+      }),
+    );
+  if (a.approved) {
+    const key = a.approved.reason ? "story.approved-why" : "story.approved";
+    out.push(
+      step("asked", a.approved.at, t(key, { by: a.approved.by, why: a.approved.reason ?? "" }), {
+        seq: a.approved.seq,
+      }),
+    );
+  }
+  return out;
+}
+
+const DID = ["applied", "failed", "aborted", "yielded", "held", "pending"] as const;
+
+function did(a: Attempt): Step {
+  const d = a.did;
+  const outcome = DID.find((x) => x === d.outcome) ?? "pending";
+  const p = { knob: a.knob, from: a.from, to: a.to, read: d.read ?? "?" };
+  return step("did", d.at ?? d.intent_at, t(`story.did-${outcome}`, p), {
+    seq: d.seq,
+    attempt: a,
+    pending: outcome === "pending",
+    fold: t("story.fold.did"),
+    facts: [
+      ...fact("story.fact.read", d.read),
+      ...fact("story.fact.read-class", d.read_class ? word("read-class", d.read_class) : null),
+      ...fact("story.fact.version-read", d.version),
+      ...fact("story.fact.by-hand", d.by_hand),
+      ...(d.late ? fact("story.fact.late", t("story.late")) : []),
+    ],
+  });
+}
+
+function number(v: VerdictNumber): string {
+  const p = { name: v.name, before: quantity(v.before, v.unit), after: quantity(v.after, v.unit) };
+  const diff = relative(v.after, v.before);
+  if (v.before === null) return t("story.number-after", p);
+  if (diff === null || Math.abs(diff) < 0.005) return t("story.number", p);
+  return t(diff > 0 ? "story.number-up" : "story.number-down", { ...p, percent: percentSize(diff) });
+}
+
+export const numbersText = (a: Attempt): string => (a.verdict?.numbers ?? []).map(number).join("; ");
+
+function watched(a: Attempt, left: Left): Step | null {
+  const w = a.watched;
+  if (!w || (!w.began && !a.verdict)) return null;
+  const p = { settle: span(w.settle_seconds ?? 0), window: span(w.window_seconds ?? 0) };
+  if (a.verdict) {
+    const numbers = numbersText(a);
+    return step("watched", w.began, t(numbers ? "story.watched" : "story.watched-bare", { ...p, numbers }), {
+      attempt: a,
+    });
+  }
+  const rest = left(w.until);
+  const began = left(w.began);
+  const key = began !== null && began > 0 ? "story.settling" : "story.watching";
+  const text = rest === null || rest <= 0 ? t("story.judging", p) : t(key, { ...p, left: span(rest) });
+  return step("watched", w.began, text, { attempt: a, pending: true });
+}
+
+function verdict(a: Attempt): Step {
+  const v = a.verdict;
+  if (!v) return step("verdict", null, t("story.verdict-pending"), { attempt: a, pending: true });
+  const text = t("story.verdict", {
+    verdict: word("verdict", v.verdict),
+    meaning: word("verdict-meaning", v.verdict),
+    outcome: word("outcome", v.outcome),
+  });
+  return step("verdict", v.at, text, {
+    seq: v.seq,
+    attempt: a,
+    facts: [
+      ...fact("story.fact.numbers", numbersText(a)),
+      ...fact("story.fact.before", v.before),
+      ...fact("story.fact.after", v.after),
+      ...fact("story.fact.note", v.note),
+    ],
+  });
+}
+
+const UNDO = ["undone", "retry", "failed", "pending"] as const;
+
+function undone(a: Attempt): Step | null {
+  const u = a.undo;
+  if (!u) return null;
+  const outcome = UNDO.find((x) => x === u.outcome) ?? "pending";
+  const p = { knob: a.knob, from: a.from, by: u.by ?? "?" };
+  return step("undone", u.done_at ?? u.at, t(`story.undo-${outcome}`, p), {
+    seq: u.seq,
+    attempt: a,
+    pending: outcome === "pending" || outcome === "retry",
+    facts: fact("story.fact.read", u.read),
+  });
+}
+
+function attemptSteps(s: Story, a: Attempt, left: Left): Step[] {
+  const aborted = a.did.outcome === "aborted" || a.did.outcome === "failed";
+  const steps = [...asked(a), decided(s, a), did(a)];
+  const w = watched(a, left);
+  if (w) steps.push(w);
+  if (!aborted) steps.push(verdict(a));
+  const u = undone(a);
+  if (u) steps.push(u);
+  return steps;
+}
+
+function ended(s: Story): Step[] {
+  if (!s.ended) return [];
+  const e = s.ended;
+  const key = e.kind === "CLOSED" ? "story.closed" : "story.handover";
+  const length = secondsBetween(s.onset, e.at);
+  return [
+    step("ended", e.at, t(key, { span: length === null ? "?" : span(length), note: e.note ?? "" }), {
+      seq: e.seq,
+      facts: [...fact("story.fact.causes-list", e.causes), ...fact("story.fact.note", e.note)],
+    }),
+  ];
+}
+
+/** What is going on when no attempt has begun yet: the gate that is shut, in words. */
+function waiting(s: Story): Step[] {
+  const d = s.live?.decision;
+  if (!d || s.attempts.some((a) => !a.verdict && a.did.outcome !== "aborted" && a.did.outcome !== "failed")) return [];
+  if (s.ended?.kind === "HANDOVER") return [];
+  return [step("decided", null, t("story.waiting", { reason: word("reason", d.reason) }), { pending: true })];
+}
+
+export function storySteps(s: Story, left: Left): Step[] {
+  const l = located(s);
+  const would = s.would.map((w) =>
+    step(
+      "would",
+      w.at,
+      t("story.would", { knob: w.knob ?? "?", from: w.from ?? "?", to: w.to ?? "?", cause: w.cause ?? "?" }),
+      {
+        seq: w.seq,
+        facts: fact("story.fact.note", w.note),
+      },
+    ),
+  );
+  return [
+    noticed(s),
+    ...(l ? [l] : []),
+    ...would,
+    ...s.attempts.flatMap((a) => attemptSteps(s, a, left)),
+    ...waiting(s),
+    ...ended(s),
+  ];
+}
+
+/** Labels of facts are keys of the catalogue. */
+export function factLabel(key: string): string {
+  return word(key.slice(0, key.lastIndexOf(".")), key.slice(key.lastIndexOf(".") + 1));
+}
