@@ -1,9 +1,13 @@
 /* The operational addresses. */
 #include "api/api.h"
 
+#include "api/route_table.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "api/http_request.h"
+#include "api/site.h"
 #include "base/check.h"
 
 #define TEXT "text/plain; charset=utf-8"
@@ -11,13 +15,13 @@
 
 static void text(struct http_request *r, int status, const char *s) { http_reply(r, status, TEXT, s, strlen(s)); }
 
-static void get_healthy(void *ctx, struct http_request *r)
+void api_get_healthy(void *ctx, struct http_request *r)
 {
     (void)ctx;
     text(r, 200, "trimtab is healthy.\n");
 }
 
-static void get_ready(void *ctx, struct http_request *r)
+void api_get_ready(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
     char why[200] = "", line[240];
@@ -29,11 +33,11 @@ static void get_ready(void *ctx, struct http_request *r)
     text(r, 503, line);
 }
 
-static void post_reload(void *ctx, struct http_request *r)
+void api_post_reload(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
     struct err e;
-    if (api->reload(api->ctx, "api", &e) == STATUS_OK) text(r, 200, "configuration loaded\n");
+    if (api->reload(api->ctx, http_request_who(r)->name, &e) == STATUS_OK) text(r, 200, "configuration loaded\n");
     else http_reply_error(r, 500, "the old configuration stays in force: %s", e.text);
 }
 
@@ -45,7 +49,7 @@ static bool module_of(struct http_request *r, enum module *ret)
     return false;
 }
 
-static void get_module(void *ctx, struct http_request *r)
+void api_get_module(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
     struct module_view m[MODULE_COUNT];
@@ -58,14 +62,14 @@ static void get_module(void *ctx, struct http_request *r)
     text(r, m[which].healthy ? 200 : 503, line);
 }
 
-static void get_metrics(void *ctx, struct http_request *r)
+void api_get_metrics(void *ctx, struct http_request *r)
 {
     struct buf b = BUF_INIT;
     metrics_page(ctx, &b);
     http_reply_buf(r, 200, PAGE, &b);
 }
 
-static void get_module_metrics(void *ctx, struct http_request *r)
+void api_get_module_metrics(void *ctx, struct http_request *r)
 {
     struct buf b = BUF_INIT;
     enum module which;
@@ -74,25 +78,12 @@ static void get_module_metrics(void *ctx, struct http_request *r)
     http_reply_buf(r, 200, PAGE, &b);
 }
 
-static const struct route operate[] = {
-    {HTTP_GET, "/-/healthy", ROUTE_OPEN, get_healthy, "200 as long as the process answers"},
-    {HTTP_GET, "/-/ready", ROUTE_OPEN, get_ready, "200 when the log is read and the store works"},
-    {HTTP_POST, "/-/reload", ROUTE_TOKEN, post_reload, "reads the configuration again; a bad one changes nothing"},
-    {HTTP_GET, "/-/healthy/{module}", ROUTE_OPEN, get_module, "one of the six stages"},
-    {HTTP_GET, "/metrics", ROUTE_OPEN, get_metrics, "own metrics"},
-    {HTTP_GET, "/metrics/{module}", ROUTE_OPEN, get_module_metrics, "metrics of one stage"},
-};
-
 void api_init(struct api *api)
 {
-    api->routes = (struct routes){.tables = api->tables, .token = api->token, .ctx = api};
-    api_add_table(api, operate, ARRAY_LEN(operate));
-}
-
-void api_add_table(struct api *api, const struct route *rows, unsigned n)
-{
-    CHECK(api->routes.n < ARRAY_LEN(api->tables));
-    api->tables[api->routes.n++] = (struct route_table){rows, n};
+    unsigned n;
+    const struct route *rows = route_table(&n);
+    api->table = (struct route_table){rows, n};
+    api->routes = (struct routes){.tables = &api->table, .n = 1, .ctx = api, .guard = gate_check, .other = site_serve};
 }
 
 void api_handle(void *ctx, struct http_request *r)

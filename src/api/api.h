@@ -2,12 +2,14 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include "api/access.h"
 #include "api/http_server.h"
 #include "api/metrics.h"
 #include "api/routes.h"
 #include "loop/ports.h"
 
 struct v1_port;   /* api/v1.h */
+struct stream_hub;   /* api/stream.h */
 
 struct api {
     struct control_port control;
@@ -18,16 +20,14 @@ struct api {
     bool (*ready)(void *ctx, char why[200]);
     enum status (*reload)(void *ctx, const char *by, struct err *e);
     const struct v1_port *v1;        /* what /api/v1 asks besides */
-    char token[72];
+    struct access access;            /* who may come in */
+    struct stream_hub *stream;       /* who listens */
     struct routes routes;
-    struct route_table tables[4];    /* operate, metrics, and room for more: see api_add_table */
+    struct route_table table;        /* route.def */
 };
 
-/* Fills the tables with what this room always serves: /-/healthy /-/ready /-/reload /-/healthy/MODULE /metrics
- * /metrics/MODULE. */
+/* Fills the routes. All else is the daemon's to fill. */
 void api_init(struct api *api);
-/* One more table, for example the JSON API under /api/v1. Its handlers get `struct api *`. */
-void api_add_table(struct api *api, const struct route *rows, unsigned n);
 /* handle function for http_server_new; ctx is the struct api. */
 void api_handle(void *ctx, struct http_request *r);
 

@@ -15,6 +15,7 @@ struct http_request *http_request_new(struct http_connection *c, const char *pee
     r->connection = c;
     r->head.path = r->head.query = (char *)(uintptr_t)"";
     (void)text_copy(r->peer, sizeof r->peer, peer);
+    (void)text_copy(r->address, sizeof r->address, peer);
     return r;
 }
 
@@ -85,6 +86,10 @@ bool http_request_add_param(struct http_request *r, const char *name, const char
     return true;
 }
 
+void http_reply_cache(struct http_request *r, const char *value) { r->cache = value; }
+struct identity *http_request_who(struct http_request *r) { return &r->who; }
+const char *http_request_address(const struct http_request *r) { return r->address; }
+
 void http_reply_header(struct http_request *r, const char *name, const char *value)
 {
     CHECK(!strpbrk(name, "\r\n:") && !strpbrk(value, "\r\n"));
@@ -107,8 +112,9 @@ void http_reply_buf(struct http_request *r, int status, const char *content_type
 static const char *error_type(int status)
 {
     switch (status) {
-    case 401:
+    case 401: return "unauthorized";
     case 403: return "forbidden";
+    case 429: return "too_many";
     case 404: return "not_found";
     case 409: return "conflict";
     case 422: return "execution";

@@ -1,21 +1,18 @@
 #include "api/http_server.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/listener.h>
-#include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "api/http_request.h"
+#include "api/http_tls.h"
 #include "base/check.h"
 #include "base/text.h"
 
@@ -25,12 +22,13 @@ struct http_server {
     void (*handle)(void *ctx, struct http_request *r);
     void *ctx;
     struct evconnlistener *listener;
+    struct http_tls *tls;                  /* borrowed; NULL: plain */
     struct http_connection *connections;
-    unsigned connection_n;
+    unsigned connection_n, stream_n;
     uint64_t answers[6];
 };
 
-enum phase { PHASE_IDLE, PHASE_HEAD, PHASE_BODY, PHASE_HANDLED, PHASE_CLOSING };
+enum phase { PHASE_IDLE, PHASE_HEAD, PHASE_BODY, PHASE_HANDLED, PHASE_CLOSING, PHASE_STREAM };
 
 struct http_connection {
     struct http_server *server;
@@ -39,12 +37,16 @@ struct http_connection {
     struct event *deadline;
     enum phase phase;
     struct http_request *request;
+    struct http_stream *stream;
     char peer[INET6_ADDRSTRLEN];
 };
 
+struct http_stream { struct http_connection *connection; void (*gone)(void *ctx); void *ctx; };
+
 struct http_limits http_limits_default(void)
 {
-    return (struct http_limits){.head_bytes = 8u << 10, .body_bytes = 1u << 20, .connections = 256, .head_deadline = SPAN_S(10),
+    return (struct http_limits){.head_bytes = 8u << 10, .body_bytes = 1u << 20, .connections = 640, .streams = 256,
+                                .head_deadline = SPAN_S(10),
                                 .request_deadline = SPAN_S(30), .idle = SPAN_S(60)};
 }
 
@@ -59,12 +61,20 @@ static void connection_free(struct http_connection *c)
     struct http_server *s = c->server;
     *c->link = c->next;
     if (c->next) c->next->link = c->link;
+    struct http_stream *stream = c->stream;
+    if (stream) s->stream_n--;
     if (c->request && c->phase == PHASE_HANDLED) http_request_orphan(c->request);
     else if (c->request) http_request_free(c->request);           /* nobody else has it yet */
     bufferevent_free(c->bev);
     event_free(c->deadline);
     free(c);
     s->connection_n--;
+    if (stream) {
+        void (*gone)(void *ctx) = stream->gone;
+        void *ctx = stream->ctx;
+        free(stream);
+        gone(ctx);
+    }
 }
 
 /* ---- reading ---- */
@@ -150,10 +160,12 @@ static void read_more(struct http_connection *c)
     else if (c->phase == PHASE_BODY) read_body(c);
 }
 
+/* Who listens to a stream has nothing more to say. */
 static void on_read(struct bufferevent *bev, void *arg)
 {
-    (void)bev;
-    read_more(arg);
+    struct http_connection *c = arg;
+    if (c->phase == PHASE_STREAM) (void)evbuffer_drain(bufferevent_get_input(bev), SIZE_MAX);
+    else read_more(c);
 }
 
 /* Output is empty: the answer is with the kernel. */
@@ -164,11 +176,11 @@ static void on_written(struct bufferevent *bev, void *arg)
     if (c->phase == PHASE_CLOSING) connection_free(c);
 }
 
+/* With TLS, BEV_EVENT_CONNECTED says that the handshake is done. */
 static void on_end(struct bufferevent *bev, short what, void *arg)
 {
     (void)bev;
-    (void)what;
-    connection_free(arg);
+    if (what != BEV_EVENT_CONNECTED) connection_free(arg);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
@@ -182,13 +194,23 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 
 /* ---- answering ---- */
 
-/* The head of an answer; everything is said about caching and sniffing, because consoles will be served from here too. */
-static void put_head(struct evbuffer *out, const struct http_request *r, int status, const char *content_type, size_t len)
+static const char safety[] =
+    "Content-Security-Policy: default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; "
+    "frame-ancestors 'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n"
+    "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n"
+    "Permissions-Policy: camera=(), geolocation=(), microphone=()\r\n";
+
+/* The head of an answer; every one says what a browser may do with it. */
+static void put_head(struct http_connection *c, const struct http_request *r, int status, const char *content_type)
 {
-    evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nContent-Length: %zu\r\n", status, http_status_text(status), len);
+    struct evbuffer *out = bufferevent_get_output(c->bev);
+    evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\n", status, http_status_text(status));
     if (content_type) evbuffer_add_printf(out, "Content-Type: %s\r\n", content_type);
-    evbuffer_add_printf(out, "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n%s%s\r\n", buf_text(&r->more),
+    evbuffer_add_printf(out, "Cache-Control: %s\r\n%s%s%s%s", r->cache ? r->cache : "no-store", safety,
+                        c->server->tls ? "Strict-Transport-Security: max-age=31536000\r\n" : "", buf_text(&r->more),
                         r->head.close ? "Connection: close\r\n" : "");
+    if (status >= 100 && status < 600) c->server->answers[status / 100]++;
 }
 
 void http_connection_answer(struct http_connection *c, struct http_request *r, int status, const char *content_type,
@@ -196,15 +218,51 @@ void http_connection_answer(struct http_connection *c, struct http_request *r, i
 {
     struct evbuffer *out = bufferevent_get_output(c->bev);
     CHECK(c->request == r && c->phase == PHASE_HANDLED);
-    put_head(out, r, status, content_type, len);
-    if (r->head.method != HTTP_HEAD) (void)evbuffer_add(out, bytes, len);
-    if (status >= 100 && status < 600) c->server->answers[status / 100]++;
+    put_head(c, r, status, content_type);
+    if (status != 304) evbuffer_add_printf(out, "Content-Length: %zu\r\n", len);
+    (void)evbuffer_add(out, "\r\n", 2);
+    if (r->head.method != HTTP_HEAD && status != 304) (void)evbuffer_add(out, bytes, len);
     c->phase = r->head.close ? PHASE_CLOSING : PHASE_IDLE;
     c->request = NULL;
     set_deadline(c, c->phase == PHASE_CLOSING ? c->server->limits.request_deadline : c->server->limits.idle);
     if (c->phase == PHASE_CLOSING) (void)bufferevent_disable(c->bev, EV_READ);
     else if (evbuffer_get_length(bufferevent_get_input(c->bev)) > 0) bufferevent_trigger(c->bev, EV_READ, BEV_TRIG_DEFER_CALLBACKS);
 }
+
+/* ---- streams ---- */
+
+struct http_stream *http_reply_stream(struct http_request *r, const char *content_type, void (*gone)(void *ctx), void *ctx)
+{
+    struct http_connection *c = r->connection;
+    struct http_stream *s = c && c->server->stream_n < c->server->limits.streams ? calloc(1, sizeof *s) : NULL;
+    if (!s) {
+        http_reply_header(r, "Retry-After", "10");
+        http_reply_error(r, 503, "too many listen already; close one, or ask again later");
+        return NULL;
+    }
+    *s = (struct http_stream){c, gone, ctx};
+    r->head.close = true;
+    put_head(c, r, 200, content_type);
+    (void)evbuffer_add(bufferevent_get_output(c->bev), "\r\n", 2);
+    c->server->stream_n++;
+    c->stream = s;
+    c->request = NULL;
+    c->phase = PHASE_STREAM;
+    http_request_free(r);
+    return s;
+}
+
+bool http_stream_write(struct http_stream *s, const void *bytes, size_t len)
+{
+    struct evbuffer *out = bufferevent_get_output(s->connection->bev);
+    if (evbuffer_get_length(out) + len > HTTP_STREAM_BEHIND_MAX || evbuffer_add(out, bytes, len) != 0) {
+        connection_free(s->connection);
+        return false;
+    }
+    return true;
+}
+
+void http_stream_close(struct http_stream *s) { connection_free(s->connection); }
 
 /* ---- listening ---- */
 
@@ -240,7 +298,7 @@ static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct socka
     struct http_connection *c = make_room(s) ? calloc(1, sizeof *c) : NULL;
     (void)l;
     (void)a_len;
-    if (c) c->bev = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (c) c->bev = s->tls ? http_tls_accept(s->tls, s->base, fd) : bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
     if (c && c->bev) c->deadline = evtimer_new(s->base, on_deadline, c);
     if (!c || !c->bev || !c->deadline) {       /* no place or no memory: this one peer loses, the others go on */
         if (c && c->bev) bufferevent_free(c->bev);
@@ -271,71 +329,19 @@ struct http_server *http_server_new(struct event_base *base, struct http_limits 
     return s;
 }
 
-static enum status resolve(const char *address, struct addrinfo **ret, struct err *e)
+enum status http_server_listen(struct http_server *s, const char *address, char bound[80], struct err *e)
 {
-    char host[64];
-    const char *colon = strrchr(address, ':');
-    size_t n = colon ? (size_t)(colon - address) : 0;
-    if (!colon || n == 0 || n >= sizeof host)
-        return err_set(e, STATUS_INVALID, "listen address '%.80s': expected HOST:PORT", address);
-    memcpy(host, address, n);
-    host[n] = '\0';
-    char *bare = host;
-    if (host[0] == '[' && host[n - 1] == ']') {
-        host[n - 1] = '\0';
-        bare++;
-    }
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    int rc = getaddrinfo(bare, colon + 1, &hints, ret);
-    if (rc == 0) return STATUS_OK;
-    return err_set(e, STATUS_INVALID, "listen address '%.80s': %s", address, gai_strerror(rc));
-}
-
-static enum status open_listener(struct http_server *s, const struct addrinfo *a, const char *address, struct err *e)
-{
-    int one = 1, fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) return err_set(e, STATUS_IO, "cannot make a socket: %s", strerror(errno));
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    /* Accepted sockets inherit it; without it small answers wait for the peer's delayed acknowledgement. */
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, 128) != 0) {
-        int why = errno;
-        (void)close(fd);
-        if (why == EADDRINUSE)
-            return err_set(e, STATUS_BUSY,
-                           "cannot listen on %s: the port is in use, perhaps by another trimtab; stop it or choose another port "
-                           "with --listen",
-                           address);
-        if (why == EACCES) return err_set(e, STATUS_DENIED, "cannot listen on %s: not permitted; choose a port over 1023", address);
-        return err_set(e, STATUS_IO, "cannot listen on %s: %s", address, strerror(why));
-    }
+    int fd;
+    enum status st = http_listen(address, &fd, bound, e);
+    if (st != STATUS_OK) return st;
     s->listener = evconnlistener_new(s->base, on_accept, s, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
     if (s->listener) return STATUS_OK;
     (void)close(fd);
     return err_set(e, STATUS_MEMORY, "out of memory");
 }
 
-static void name_bound(const struct http_server *s, char bound[80])
-{
-    struct sockaddr_storage a;
-    socklen_t len = sizeof a;
-    char host[INET6_ADDRSTRLEN] = "?", port[16] = "?";
-    if (getsockname(evconnlistener_get_fd(s->listener), (struct sockaddr *)&a, &len) == 0) {
-        (void)getnameinfo((struct sockaddr *)&a, len, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
-    }
-    snprintf(bound, 80, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-}
-
-enum status http_server_listen(struct http_server *s, const char *address, char bound[80], struct err *e)
-{
-    struct addrinfo *list;
-    enum status st = resolve(address, &list, e);
-    if (st != STATUS_OK) return st;
-    st = open_listener(s, list, address, e);
-    freeaddrinfo(list);
-    if (st == STATUS_OK) name_bound(s, bound);
-    return st;
-}
+void http_server_tls(struct http_server *s, struct http_tls *tls) { s->tls = tls; }
+bool http_server_is_tls(const struct http_server *s) { return s->tls != NULL; }
 
 void http_server_free(struct http_server *s)
 {
@@ -345,5 +351,6 @@ void http_server_free(struct http_server *s)
     free(s);
 }
 
+unsigned http_server_streams(const struct http_server *s) { return s->stream_n; }
 unsigned http_server_connections(const struct http_server *s) { return s->connection_n; }
 uint64_t http_server_requests(const struct http_server *s, unsigned class) { return class < 6 ? s->answers[class] : 0; }

@@ -1,6 +1,5 @@
 #include "api/routes.h"
 
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -27,23 +26,18 @@ static bool matches(const char *pattern, const char *path, struct http_request *
     return *pattern == '\0' && *path == '\0';
 }
 
-static bool token_good(const char *token, const struct http_request *r)
-{
-    const char *given = http_request_header(r, "Authorization");
-    if (!token[0] || !given || strncasecmp(given, "Bearer ", 7) != 0) return false;
-    given += 7;
-    size_t n = strlen(token);
-    return strlen(given) == n && sodium_memcmp(given, token, n) == 0;
-}
-
 /* A page in a browser can have a foreign name resolve to this machine; its Host then gives it away. */
-static bool host_good(const struct http_request *r)
+static bool host_good(const struct routes *rs, const struct http_request *r)
 {
     const char *host = http_request_header(r, "Host");
     if (!host) return true;
     if (host[0] == '[') return true;
     size_t n = strcspn(host, ":");
-    return (n == 9 && strncasecmp(host, "localhost", 9) == 0) || (n > 0 && strspn(host, "0123456789.") == n);
+    if ((n == 9 && strncasecmp(host, "localhost", 9) == 0) || (n > 0 && strspn(host, "0123456789.") == n)) return true;
+    for (unsigned i = 0; i < rs->name_n; i++) {
+        if (strlen(rs->names[i]) == n && strncasecmp(host, rs->names[i], n) == 0) return true;
+    }
+    return false;
 }
 
 static unsigned with_head(unsigned methods) { return methods & HTTP_GET ? methods | HTTP_HEAD : methods; }
@@ -63,13 +57,8 @@ static void refuse_method(struct http_request *r, unsigned methods)
     http_reply_error(r, 405, "this address answers %s", allow);
 }
 
-static void run(const struct routes *rs, const struct route *row, struct http_request *r)
+void routes_run(const struct routes *rs, const struct route *row, struct http_request *r)
 {
-    if (row->access == ROUTE_TOKEN && !token_good(rs->token, r)) {
-        http_reply_header(r, "WWW-Authenticate", "Bearer");
-        http_reply_error(r, 401, "this needs Authorization: Bearer with the token in the data folder's file token");
-        return;
-    }
     if (!matches(row->pattern, http_request_path(r), r)) {
         http_reply_error(r, 400, "a part of the address is too long or badly encoded");
         return;
@@ -77,24 +66,31 @@ static void run(const struct routes *rs, const struct route *row, struct http_re
     row->handle(rs->ctx, r);
 }
 
-void routes_dispatch(const struct routes *rs, struct http_request *r)
+const struct route *routes_find(const struct routes *rs, enum http_method method, const char *path, unsigned *ret_allowed)
 {
-    unsigned allowed = 0;
-    if (!host_good(r)) {
-        http_reply_error(r, 421, "this address is served by IP address or as localhost only");
-        return;
-    }
+    *ret_allowed = 0;
     for (unsigned t = 0; t < rs->n; t++) {
         for (unsigned i = 0; i < rs->tables[t].n; i++) {
             const struct route *row = &rs->tables[t].rows[i];
-            if (!matches(row->pattern, http_request_path(r), NULL)) continue;
-            if (with_head(row->methods) & http_request_method(r)) {
-                run(rs, row, r);
-                return;
-            }
-            allowed |= with_head(row->methods);
+            if (!matches(row->pattern, path, NULL)) continue;
+            if (with_head(row->methods) & method) return row;
+            *ret_allowed |= with_head(row->methods);
         }
     }
-    if (allowed) refuse_method(r, allowed);
-    else http_reply_error(r, 404, "nothing is served at %.200s", http_request_path(r));
+    return NULL;
+}
+
+void routes_dispatch(const struct routes *rs, struct http_request *r)
+{
+    unsigned allowed;
+    if (!host_good(rs, r)) {
+        http_reply_error(r, 421, "this address is served by IP address, as localhost, or under a name of the configuration's "
+                                 "web.names only");
+        return;
+    }
+    const struct route *row = routes_find(rs, http_request_method(r), http_request_path(r), &allowed);
+    if (row && rs->guard) rs->guard(rs->ctx, row, r);
+    else if (row) routes_run(rs, row, r);
+    else if (allowed) refuse_method(r, allowed);
+    else if (!rs->other || !rs->other(rs->ctx, r)) http_reply_error(r, 404, "nothing is served at %.200s", http_request_path(r));
 }

@@ -9,7 +9,6 @@
 #include "base/num.h"
 #include "base/text.h"
 
-#include <openapi_bytes.h>
 
 /* ---- what all answers share ---- */
 
@@ -38,18 +37,34 @@ static const struct { int http; const char *type; } kinds[] = {
     [STATUS_MEMORY] = {503, "unavailable"}, [STATUS_UNSUPPORTED] = {422, "execution"}, [STATUS_STATE] = {409, "state"},
 };
 
-void v1_refuse(struct http_request *r, enum status s, const char *text, const char *reason)
+void v1_error(struct http_request *r, int http, const char *type, const char *text, const char *reason)
 {
     struct buf b = BUF_INIT;
     struct emit e = {.out = &b};
     emit_open(&e, NULL, '{');
     emit_text(&e, "status", "error");
-    emit_text(&e, "errorType", kinds[s].type);
-    emit_text(&e, "error", text && text[0] ? text : status_text(s));
+    emit_text(&e, "errorType", type);
+    emit_text(&e, "error", text);
     if (reason && reason[0]) emit_text(&e, "reason", reason);
     emit_close(&e, '}');
     buf_putc(&b, '\n');
-    http_reply_buf(r, kinds[s].http, "application/json", &b);
+    http_reply_buf(r, http, "application/json", &b);
+}
+
+void v1_refuse(struct http_request *r, enum status s, const char *text, const char *reason)
+{
+    v1_error(r, kinds[s].http, kinds[s].type, text && text[0] ? text : status_text(s), reason);
+}
+
+void v1_done(struct http_request *r, const char *sentence)
+{
+    struct v1_answer a;
+    v1_begin(&a);
+    emit_open(&a.e, "data", '{');
+    emit_text(&a.e, "done", sentence);
+    emit_null(&a.e, "detail");
+    emit_close(&a.e, '}');
+    v1_end(&a, r);
 }
 
 bool v1_service(struct api *api, struct http_request *r, const char *name, uint16_t *ret)
@@ -96,7 +111,7 @@ static void services_json(struct api *api, struct emit *e)
     arena_free(&arena);
 }
 
-static void get_services(void *ctx, struct http_request *r)
+void v1_get_services(void *ctx, struct http_request *r)
 {
     struct v1_answer a;
     v1_begin(&a);
@@ -121,8 +136,8 @@ static void one_service(struct api *api, struct http_request *r,
     arena_free(&arena);
 }
 
-static void get_service(void *ctx, struct http_request *r) { one_service(ctx, r, view_json_service); }
-static void get_explain(void *ctx, struct http_request *r) { one_service(ctx, r, view_json_explain); }
+void v1_get_service(void *ctx, struct http_request *r) { one_service(ctx, r, view_json_service); }
+void v1_get_explain(void *ctx, struct http_request *r) { one_service(ctx, r, view_json_explain); }
 
 /* ---- the daemon ---- */
 
@@ -138,7 +153,7 @@ static void audit_json(void *ctx, struct emit *e)
     emit_close(e, '}');
 }
 
-static void get_status(void *ctx, struct http_request *r)
+void v1_get_status(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
     struct api_runtime run = {0};
@@ -172,7 +187,7 @@ static void get_status(void *ctx, struct http_request *r)
     v1_end(&a, r);
 }
 
-static void get_modules(void *ctx, struct http_request *r)
+void v1_get_modules(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
     struct module_view m[MODULE_COUNT];
@@ -196,7 +211,7 @@ static void get_modules(void *ctx, struct http_request *r)
     v1_end(&a, r);
 }
 
-static void get_config(void *ctx, struct http_request *r)
+void v1_get_config(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
     struct v1_answer a;
@@ -205,7 +220,7 @@ static void get_config(void *ctx, struct http_request *r)
     v1_end(&a, r);
 }
 
-static void get_reasons(void *ctx, struct http_request *r)
+void v1_get_reasons(void *ctx, struct http_request *r)
 {
     struct v1_answer a;
     (void)ctx;
@@ -226,56 +241,4 @@ static void get_reasons(void *ctx, struct http_request *r)
     v1_end(&a, r);
 }
 
-static void get_openapi(void *ctx, struct http_request *r)
-{
-    size_t len;
-    const char *bytes = v1_openapi(&len);
-    (void)ctx;
-    http_reply(r, 200, "application/yaml", bytes, len);
-}
-
-#define SERVICE "/api/v1/services/{service}"
-static const struct route rows[] = {
-    {HTTP_GET, "/api/v1/status", ROUTE_OPEN, get_status, "the daemon and its services at a glance"},
-    {HTTP_GET, "/api/v1/services", ROUTE_OPEN, get_services, "all services, one line each"},
-    {HTTP_GET, SERVICE, ROUTE_OPEN, get_service, "all of one service"},
-    {HTTP_GET, SERVICE "/explain", ROUTE_OPEN, get_explain, "why something happens or nothing does"},
-    {HTTP_POST, SERVICE "/{verb}", ROUTE_TOKEN, v1_post_command,
-     "approve, reject, halt, halt-undo, resume, cancel, rollback, retry or normal-now"},
-    {HTTP_POST, "/api/v1/halt", ROUTE_TOKEN, v1_post_halt, "stops all automatic writes of all services"},
-    {HTTP_POST, "/api/v1/resume", ROUTE_TOKEN, v1_post_resume, "lifts the halt of all services"},
-    {HTTP_GET, "/api/v1/incidents", ROUTE_OPEN, v1_get_incidents, "incidents, newest first"},
-    {HTTP_GET, "/api/v1/incidents/{service}/{incident}", ROUTE_OPEN, v1_get_incident, "the records of one incident"},
-    {HTTP_GET, "/api/v1/actions/{service}/{action}", ROUTE_OPEN, v1_get_action, "the story of one action"},
-    {HTTP_GET, "/api/v1/audit", ROUTE_OPEN, v1_get_audit, "records of the audit log"},
-    {HTTP_GET, "/api/v1/audit/checkpoint", ROUTE_OPEN, v1_get_checkpoint, "the newest signed checkpoint"},
-    {HTTP_GET, "/api/v1/audit/verify", ROUTE_OPEN, v1_get_verify, "checks the whole log"},
-    {HTTP_GET, "/api/v1/audit/proof/{service}/{action}", ROUTE_OPEN, v1_get_proof, "proof file of an action's newest record"},
-    {HTTP_GET, "/api/v1/modules", ROUTE_OPEN, get_modules, "the six stages"},
-    {HTTP_GET, "/api/v1/config", ROUTE_OPEN, get_config, "the configuration in force, without secrets"},
-    {HTTP_GET, "/api/v1/reasons", ROUTE_OPEN, get_reasons, "all reason codes"},
-    {HTTP_POST, "/api/v1/events", ROUTE_TOKEN, v1_post_event, "tells of a release"},
-    {HTTP_POST, "/api/v1/import", ROUTE_TOKEN, v1_post_import, "history as CSV"},
-    {HTTP_GET, "/api/v1/openapi.yaml", ROUTE_OPEN, get_openapi, "this API, described"},
-};
-
-void v1_open(struct api *api, const struct v1_port *port)
-{
-    api->v1 = port;
-    api_add_table(api, rows, ARRAY_LEN(rows));
-}
-
-const struct route *v1_routes(unsigned *ret_n)
-{
-    *ret_n = ARRAY_LEN(rows);
-    return rows;
-}
-
-struct file { const char *name; const unsigned char *bytes; size_t len; };
-
-const char *v1_openapi(size_t *ret_len)
-{
-    static const struct file files[] = {API_OPENAPI};
-    *ret_len = files[0].len;
-    return (const char *)files[0].bytes;
-}
+void v1_open(struct api *api, const struct v1_port *port) { api->v1 = port; }

@@ -1,6 +1,6 @@
 /* The JSON API under /api/v1: what people and programs ask the daemon. Every answer is
  * {"status":"success","data":...} or {"status":"error","errorType":...,"error":...,"reason":...}.
- * The addresses stand in v1.c; openapi.yaml beside this file describes them. */
+ * The addresses stand in route.def. */
 #ifndef API_V1_H
 #define API_V1_H
 
@@ -51,10 +51,7 @@ struct v1_port {
                           const char *by, struct err *e);
 };
 
-/* Adds the addresses. The port is borrowed. */
+/* The port is borrowed. */
 void v1_open(struct api *api, const struct v1_port *port);
-/* The table, for the test that compares it with openapi.yaml. */
-const struct route *v1_routes(unsigned *ret_n);
-const char *v1_openapi(size_t *ret_len);
 
 #endif

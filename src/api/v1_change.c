@@ -26,30 +26,48 @@ static void on_done(void *ctx, enum status s, const char *text, const char *deta
     v1_end(&a, r);
 }
 
+struct v1_caller { const char *by, *via; };
+
 static const struct { const char *word; enum command_verb verb; } verbs[] = {
     {"approve", COMMAND_APPROVE}, {"reject", COMMAND_REJECT}, {"halt", COMMAND_HALT}, {"halt-undo", COMMAND_HALT_UNDO},
     {"resume", COMMAND_RESUME}, {"cancel", COMMAND_CANCEL}, {"rollback", COMMAND_ROLLBACK}, {"retry", COMMAND_RETRY},
     {"normal-now", COMMAND_NORMAL_NOW},
 };
 
+/* The last part of the address. */
 static bool verb_of(struct http_request *r, enum command_verb *ret)
 {
-    const char *word = http_request_param(r, "verb"), *names[ARRAY_LEN(verbs)];
-    char why[160];
-    for (unsigned i = 0; i < ARRAY_LEN(verbs); i++) {
-        names[i] = verbs[i].word;
-        if (!text_eq(word, verbs[i].word)) continue;
+    const char *word = strrchr(http_request_path(r), '/');
+    for (unsigned i = 0; word && i < ARRAY_LEN(verbs); i++) {
+        if (!text_eq(word + 1, verbs[i].word)) continue;
         *ret = verbs[i].verb;
         return true;
     }
-    const char *near = word ? text_nearest(word, names, ARRAY_LEN(verbs)) : NULL;
-    if (near) snprintf(why, sizeof why, "no command '%.40s'; did you mean '%s'?", word, near);
-    else snprintf(why, sizeof why, "no command '%.40s'", word ? word : "");
-    v1_refuse(r, STATUS_NOT_FOUND, why, "");
+    v1_refuse(r, STATUS_NOT_FOUND, "no such command", "");
     return false;
 }
 
-/* Whoever holds the token says under which name: until there are logins, the file's owner answers for it. */
+/* The audit names the person who was recognised. Only the token of this machine's data folder speaks for others: its
+ * holder says who, as the command line does. */
+static bool who_asks(struct http_request *r, const struct v1_field *by, const struct v1_field *via, struct v1_caller *ret)
+{
+    const struct identity *who = http_request_who(r);
+    if (via->set && !text_eq(via->text, "cli") && !text_eq(via->text, "api") && !text_eq(via->text, "console")) {
+        v1_refuse(r, STATUS_INVALID, "via is cli, api or console", "");
+        return false;
+    }
+    if (who->kind == IDENTITY_LOCAL) {
+        *ret = (struct v1_caller){by->text[0] ? by->text : "local", via->text[0] ? via->text : "api"};
+        return true;
+    }
+    if (by->text[0] && !text_eq(by->text, who->name)) {
+        v1_refuse(r, STATUS_INVALID, "leave `by` out: who asks is known from the login", "");
+        return false;
+    }
+    *ret = (struct v1_caller){who->name, who->kind == IDENTITY_TOKEN ? "api" : "console"};
+    return true;
+}
+
 static bool send(struct api *api, struct http_request *r, uint16_t service, enum command_verb verb)
 {
     enum { BY, VIA, REASON, ACTION, REQUEST, CLEAR, FIELDS };
@@ -58,16 +76,13 @@ static bool send(struct api *api, struct http_request *r, uint16_t service, enum
         [ACTION] = {.key = "action", .most = 96}, [REQUEST] = {.key = "request", .most = 64},
         [CLEAR] = {.key = "clear", .is_bool = true},
     };
-    if (!v1_body(r, f, FIELDS)) return false;
-    if (f[VIA].set && !text_eq(f[VIA].text, "cli") && !text_eq(f[VIA].text, "api") && !text_eq(f[VIA].text, "console")) {
-        v1_refuse(r, STATUS_INVALID, "via is cli, api or console", "");
-        return false;
-    }
+    struct v1_caller caller;
+    if (!v1_body(r, f, FIELDS) || !who_asks(r, &f[BY], &f[VIA], &caller)) return false;
     struct command c = {
         .verb = verb,
-        .by = f[BY].text[0] ? f[BY].text : "token",
-        .via = f[VIA].text[0] ? f[VIA].text : "api",
-        .role = ROLE_ADMIN,
+        .by = caller.by,
+        .via = caller.via,
+        .role = http_request_who(r)->role,
         .reason = f[REASON].set ? f[REASON].text : NULL,
         .action = f[ACTION].set ? f[ACTION].text : NULL,
         .request = f[REQUEST].set ? f[REQUEST].text : NULL,

@@ -3,6 +3,7 @@
 #define API_V1_INSIDE_H
 
 #include "api/emit.h"
+#include "api/route_table.h"
 #include "api/v1.h"
 
 static inline const struct v1_port *v1_port_of(void *ctx) { return ((struct api *)ctx)->v1; }
@@ -14,6 +15,9 @@ void v1_end(struct v1_answer *a, struct http_request *r);
 void v1_drop(struct v1_answer *a);
 /* The envelope of an error; `reason` is a stable word, "" none. */
 void v1_refuse(struct http_request *r, enum status s, const char *text, const char *reason);
+/* The same with a status and type of its own. */
+void v1_error(struct http_request *r, int http, const char *type, const char *text, const char *reason);
+void v1_done(struct http_request *r, const char *sentence);
 /* Index of the service that the address or the text names; false: answered with 404. */
 bool v1_service(struct api *api, struct http_request *r, const char *name, uint16_t *ret);
 /* A whole number from the query; absent: `absent`. false: answered with 400. */
@@ -24,18 +28,5 @@ bool v1_number(struct http_request *r, const char *name, uint64_t absent, uint64
 struct v1_field { const char *key; bool is_bool; size_t most; char text[257]; bool set, on; };
 /* false: answered with 400. An empty body is an object without keys. */
 bool v1_body(struct http_request *r, struct v1_field *fields, unsigned n);
-
-void v1_get_incidents(void *ctx, struct http_request *r);
-void v1_get_incident(void *ctx, struct http_request *r);
-void v1_get_action(void *ctx, struct http_request *r);
-void v1_get_audit(void *ctx, struct http_request *r);
-void v1_get_checkpoint(void *ctx, struct http_request *r);
-void v1_get_verify(void *ctx, struct http_request *r);
-void v1_get_proof(void *ctx, struct http_request *r);
-void v1_post_command(void *ctx, struct http_request *r);
-void v1_post_halt(void *ctx, struct http_request *r);
-void v1_post_resume(void *ctx, struct http_request *r);
-void v1_post_event(void *ctx, struct http_request *r);
-void v1_post_import(void *ctx, struct http_request *r);
 
 #endif

@@ -1,68 +1,9 @@
-/* The table of addresses and its description agree; what people are shown has this form. */
+/* What people are shown has this form. */
 #include "api/v1.h"
 
 #include "api/emit.h"
 #include "api/view_json.h"
 #include "support/test.h"
-
-static bool has_line(const char *text, size_t len, const char *line)
-{
-    size_t n = strlen(line);
-    for (size_t i = 0; i + n < len; i++) {
-        if ((i == 0 || text[i - 1] == '\n') && memcmp(text + i, line, n) == 0) return true;
-    }
-    return false;
-}
-
-static const char *block_of(const char *text, size_t len, const char *pattern, size_t *ret_len)
-{
-    char line[200];
-    snprintf(line, sizeof line, "\n  %s:\n", pattern);
-    const char *at = memmem(text, len, line, strlen(line));
-    if (!at) return NULL;
-    at += strlen(line);
-    size_t left = len - (size_t)(at - text), n = 0;
-    while (n + 4 < left && !(at[n] == '\n' && (at[n + 1] != ' ' || memcmp(at + n, "\n  /", 4) == 0))) n++;
-    *ret_len = n + 1;
-    return at;
-}
-
-static void every_address_is_described(void **state)
-{
-    unsigned n;
-    size_t len, block_len = 0;
-    const struct route *rows = v1_routes(&n);
-    const char *text = v1_openapi(&len);
-    (void)state;
-    assert_true(has_line(text, len, "openapi: 3.1.0"));
-    for (unsigned i = 0; i < n; i++) {
-        const char *block = block_of(text, len, rows[i].pattern, &block_len);
-        if (!block) fail_msg("openapi.yaml lacks %s", rows[i].pattern);
-        const char *method = rows[i].methods == HTTP_POST ? "    post:" : "    get:";
-        if (!has_line(block, block_len, method)) fail_msg("openapi.yaml: %s lacks its method", rows[i].pattern);
-        bool guarded = memmem(block, block_len, "token: []", 9) != NULL;
-        assert_true(guarded == (rows[i].access == ROUTE_TOKEN));
-    }
-}
-
-static void every_description_has_an_address(void **state)
-{
-    unsigned n, described = 0;
-    size_t len;
-    const char *text = v1_openapi(&len);
-    (void)state;
-    (void)v1_routes(&n);
-    for (const char *at = text; (at = memmem(at, len - (size_t)(at - text), "\n  /api/", 8)); at++) described++;
-    assert_int_equal(n, described);
-}
-
-static void what_changes_something_needs_the_token(void **state)
-{
-    unsigned n;
-    const struct route *rows = v1_routes(&n);
-    (void)state;
-    for (unsigned i = 0; i < n; i++) assert_true((rows[i].methods == HTTP_GET) == (rows[i].access == ROUTE_OPEN));
-}
 
 static void emits_finite_json(void **state)
 {
@@ -145,9 +86,6 @@ static void configuration_shows_no_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_address_is_described),
-        cmocka_unit_test(every_description_has_an_address),
-        cmocka_unit_test(what_changes_something_needs_the_token),
         cmocka_unit_test(emits_finite_json),
         cmocka_unit_test(explain_has_shut_gates_first),
         cmocka_unit_test(configuration_shows_no_secret),

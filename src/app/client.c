@@ -18,11 +18,22 @@ static const char *pick(const struct args *a, const char *flag, const char *vari
     return v && v[0] ? v : NULL;
 }
 
+/* "HOST:PORT", "http://..." or "https://HOST:PORT#sha256//PIN": the last is what the daemon writes into DATA/listen, so that
+ * its key is known without a certificate that this machine trusts. */
+static void set_address(struct client *c, const char *text)
+{
+    c->tls = text_starts(text, "https://");
+    if (c->tls || text_starts(text, "http://")) text += c->tls ? 8 : 7;
+    size_t n = strcspn(text, "#/");
+    snprintf(c->address, sizeof c->address, "%.*s", (int)(n < sizeof c->address ? n : sizeof c->address - 1), text);
+    (void)text_copy(c->pin, sizeof c->pin, text[n] == '#' ? text + n + 1 : "");
+}
+
 bool client_open(struct client *c, const struct args *a)
 {
     const char *data = pick(a, "data", "TRIMTAB_DATA"), *address = pick(a, "address", "TRIMTAB_ADDRESS");
     const char *token = pick(a, "token-file", "TRIMTAB_TOKEN_FILE");
-    char path[1100];
+    char path[1100], line[400];
     struct err e;
     *c = (struct client){.command = a->command->name};
     if (!text_copy(c->data, sizeof c->data, data ? data : "./trimtab-data")) {
@@ -30,12 +41,9 @@ bool client_open(struct client *c, const struct args *a)
         return false;
     }
     snprintf(path, sizeof path, "%s/listen", c->data);
-    if (address) {
-        if (text_starts(address, "http://")) address += 7;
-        (void)text_copy(c->address, sizeof c->address, address);
-    } else if (input_line(path, c->address, sizeof c->address, &e) != STATUS_OK) {
-        (void)text_copy(c->address, sizeof c->address, "127.0.0.1:7373");
-    }
+    if (address) set_address(c, address);
+    else if (input_line(path, line, sizeof line, &e) == STATUS_OK) set_address(c, line);
+    else (void)text_copy(c->address, sizeof c->address, "127.0.0.1:7373");
     if (token) (void)text_copy(c->token_file, sizeof c->token_file, token);
     else snprintf(c->token_file, sizeof c->token_file, "%s/token", c->data);
     return true;
@@ -88,9 +96,14 @@ static CURLcode perform(const struct exchange *x, const char *token, struct answ
     long status = 0;
     CURL *curl = curl_easy_init();
     if (!curl) return CURLE_OUT_OF_MEMORY;
-    buf_printf(&url, "http://%s%s", x->c->address, x->path);
+    buf_printf(&url, "%s://%s%s", x->c->tls ? "https" : "http", x->c->address, x->path);
     curl_easy_setopt(curl, CURLOPT_URL, buf_text(&url));
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http");
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, x->c->tls ? "https" : "http");
+    if (x->c->pin[0]) {
+        curl_easy_setopt(curl, CURLOPT_PINNEDPUBLICKEY, x->c->pin);
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -167,7 +180,11 @@ static int exchange(const struct exchange *x, bool json, struct answer *ret)
     json_error_t fault;
     struct err e;
     *ret = (struct answer){.text = BUF_INIT};
-    if (x->post && input_line(x->c->token_file, token, sizeof token, &e) != STATUS_OK) return token_missing(x, &e);
+    /* Reading may be open to all; only changes always take the token. */
+    if (input_line(x->c->token_file, token, sizeof token, &e) != STATUS_OK) {
+        token[0] = '\0';
+        if (x->post) return token_missing(x, &e);
+    }
     CURLcode code = perform(x, token, ret, why);
     explicit_bzero(token, sizeof token);
     if (code != CURLE_OK) return unreachable(x, why[0] ? why : curl_easy_strerror(code));

@@ -12,6 +12,8 @@
 struct client {
     const char *command;             /* for messages */
     char data[1024], address[256], token_file[1100];
+    bool tls;
+    char pin[80];                    /* of the daemon's key, as curl takes it; "": its certificate has to be trusted */
 };
 
 struct answer {

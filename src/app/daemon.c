@@ -119,6 +119,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
         (void)store_retain(d->store, wall.us, &e);
         (void)malloc_trim(0);         /* holes that reading the configuration and saving baselines leave */
     }
+    daemon_access_second(d);
     sdnotify("WATCHDOG=1");           /* from here only: it proves that the loop turns */
 }
 
@@ -207,20 +208,21 @@ static bool open_loop(struct daemon *d)
     return !d->ending;
 }
 
-/* DATA/listen tells where the daemon listens, for whoever asked for port 0. */
-static bool write_bound(const struct daemon *d)
+/* DATA/listen tells where the daemon listens, for whoever asked for port 0; under TLS also by which key to know it. */
+bool daemon_write_bound(const struct daemon *d)
 {
     char path[1200], temp[1210];
     snprintf(path, sizeof path, "%s/listen", d->data);
     snprintf(temp, sizeof temp, "%s.new", path);
     FILE *f = fopen(temp, "we");
     if (!f) return false;
-    bool ok = fprintf(f, "%s\n", d->bound) > 0;
+    struct http_tls_facts tls;
+    http_tls_facts(d->tls, &tls);
+    bool ok = (tls.on ? fprintf(f, "https://%s#%s\n", d->bound, tls.pin) : fprintf(f, "%s\n", d->bound)) > 0;
     ok = fclose(f) == 0 && ok;
     return ok && rename(temp, path) == 0;
 }
 
-/* Until people can log in, whoever reaches the address may read everything. */
 static bool is_loopback(const char *address)
 {
     size_t host = strcspn(address, ":");
@@ -231,18 +233,21 @@ static bool is_loopback(const char *address)
 static bool open_server(struct daemon *d)
 {
     struct err e;
-    if (!is_loopback(d->listen)) {
-        log_line(LEVEL_ERROR, "api", "the address to listen on has to be a loopback address, as 127.0.0.1:7373", "listen",
-                 d->listen, NULL);
+    d->api.access.loopback = is_loopback(d->listen);
+    if (!d->api.access.loopback && !d->policy->web.cert_file && d->policy->web.proxy_count == 0) {
+        log_line(LEVEL_ERROR, "api", "passwords would cross the network in the clear: listen on a loopback address, or give"
+                                     " web.cert_file and web.key_file, or name the proxy with TLS in web.proxies", "listen",
+                                         d->listen, NULL);
         return false;
     }
     if (!daemon_token(d)) return false;
     daemon_api_open(d);
+    if (!daemon_access_open(d)) return false;
     if (http_server_listen(d->server, d->listen, d->bound, &e) != STATUS_OK) {
         log_line(LEVEL_ERROR, "api", e.text, NULL);
         return false;
     }
-    if (write_bound(d)) return true;
+    if (daemon_write_bound(d)) return true;
     log_line(LEVEL_ERROR, "api", "cannot write the file listen in the data folder", "error", strerror(errno), NULL);
     return false;
 }
@@ -331,15 +336,15 @@ static void close_all(struct daemon *d)
     daemon_v1_close(d);
     daemon_past_free(d);
     loop_free(d->loop);
-    config_free(d->policy);
     free(d->policy_text);
     while (d->commands) {
         struct pending_command *c = d->commands;
         d->commands = c->next;
         free(c);
     }
+    daemon_access_close(d);
+    config_free(d->policy);
     if (d->base) event_base_free(d->base);
-    explicit_bzero(d->api.token, sizeof d->api.token);
     free(d);
 }
 
@@ -353,6 +358,7 @@ int daemon_run(const struct daemon_options *o)
     bool up = sodium_init() >= 0 && open_policy(d) && daemon_log_open(d) && open_ports(d) && open_loop(d) && open_server(d);
     if (up) {
         say_start(d);
+        daemon_access_say(d);
         d->ready = true;
         daemon_halt_check(d);
         daemon_past_start(d);

@@ -1,6 +1,6 @@
 /* The daemon's inside: one thread, one event loop, one `struct daemon`. The files daemon_*.c each hold one concern:
  * daemon.c life, daemon_effects.c effects into I/O, daemon_log.c the audit log and its acks, daemon_halt.c the kill
- * switch, daemon_reload.c policies, daemon_api.c what the API asks. */
+ * switch, daemon_reload.c policies, daemon_api.c what the API asks, daemon_access.c who may come in. */
 #ifndef APP_DAEMON_H
 #define APP_DAEMON_H
 
@@ -14,10 +14,12 @@
 #include "adapt/remote_write.h"
 #include "adapt/scrape.h"
 #include "adapt/writer.h"
+#include "api/http_tls.h"
 #include "api/v1.h"
 #include "app/clock.h"
 #include "app/exit.h"
 #include "loop/loop.h"
+#include "store/access.h"
 #include "store/history.h"
 #include "store/store.h"
 
@@ -70,6 +72,9 @@ struct daemon {
     struct notify *notify;
     struct http_server *server;
     struct api api;
+    struct store_access *users;            /* NULL: cannot be opened; nobody logs in */
+    struct http_tls *tls;                  /* NULL: plain */
+    char setup[72];                        /* of the link for the first admin, until it was said */
     struct event *wake, *second, *acks, *halt_signal, *halt_watch, *signals[3];
     bool stepping, ready, ending;
     int exit_code;
@@ -160,6 +165,12 @@ void daemon_remote_mark(struct daemon *d, const char *service, const struct reco
 void daemon_past_start(struct daemon *d);
 void daemon_past_free(struct daemon *d);
 void daemon_v1_close(struct daemon *d);
+bool daemon_access_open(struct daemon *d);
+void daemon_access_say(struct daemon *d);                /* the link for the first admin */
+void daemon_access_reload(struct daemon *d);             /* a new policy, or SIGHUP */
+void daemon_access_second(struct daemon *d);
+void daemon_access_close(struct daemon *d);
+bool daemon_write_bound(const struct daemon *d);         /* DATA/listen */
 bool daemon_token(struct daemon *d);                     /* DATA/token, made at first start */
 void daemon_command(struct daemon *d, uint16_t service, struct command *c,
                     void (*done)(void *ctx, enum status s, const char *text, const char *detail), void *ctx);

@@ -151,9 +151,9 @@ bool daemon_token(struct daemon *d)
     snprintf(path, sizeof path, "%s/token", d->data);
     enum status s = secret_read(path, secret, &e);
     if (s == STATUS_NOT_FOUND) {
-        if (make_token(path, d->api.token, sizeof d->api.token)) return true;
+        if (make_token(path, d->api.access.local, sizeof d->api.access.local)) return true;
         (void)err_set(&e, STATUS_IO, "cannot write %s: %s", path, strerror(errno));
-    } else if (s == STATUS_OK && strlen(secret) >= 32 && text_copy(d->api.token, sizeof d->api.token, secret)) {
+    } else if (s == STATUS_OK && strlen(secret) >= 32 && text_copy(d->api.access.local, sizeof d->api.access.local, secret)) {
         explicit_bzero(secret, sizeof secret);
         return true;
     } else if (s == STATUS_OK) {
@@ -172,5 +172,7 @@ void daemon_api_open(struct daemon *d)
     d->api.ready = get_ready;
     d->api.reload = do_reload;
     api_init(&d->api);
+    d->api.routes.names = d->policy->web.names;
+    d->api.routes.name_n = d->policy->web.name_count;
     daemon_v1_open(d);
 }

@@ -115,6 +115,8 @@ static void say_what_needs_a_restart(struct daemon *d, const struct policy *was,
         log_line(LEVEL_WARN, "config", "data: a new folder is used from the next start on", NULL);
     if (!d->options.listen && !text_eq(was->listen, now->listen))
         log_line(LEVEL_WARN, "config", "listen: a new address is used from the next start on", NULL);
+    if (!text_eq(was->web.cert_file, now->web.cert_file) || !text_eq(was->web.key_file, now->web.key_file))
+        log_line(LEVEL_WARN, "config", "web: other files for TLS are used from the next start on", NULL);
     if (!text_eq(was->origin, now->origin)) log_line(LEVEL_WARN, "config", "origin: the log keeps the one it began with", NULL);
 }
 
@@ -141,6 +143,7 @@ enum status daemon_reload(struct daemon *d, const char *by, struct err *e)
     free(d->policy_text);
     d->policy_text = text;
     d->policy_len = len;
+    daemon_access_reload(d);           /* the old one's settings die with it */
     daemon_policy_keep(d, by);
     d->reloads++;
     d->reload_error[0] = '\0';

@@ -192,11 +192,11 @@ static void post_world(void *ctx, struct http_request *r)
 }
 
 static const struct route rows[] = {
-    {HTTP_GET, "/metrics", ROUTE_OPEN, get_metrics, "Prometheus text"},
-    {HTTP_GET, "/config/{knob}", ROUTE_OPEN, get_knob, "value of a knob, with ETag"},
-    {HTTP_PUT, "/config/{knob}", ROUTE_OPEN, put_knob, "set a knob; If-Match"},
-    {HTTP_GET, "/truth", ROUTE_OPEN, get_truth, "what users felt since the last call"},
-    {HTTP_POST, "/world/{world}", ROUTE_OPEN, post_world, "begin the faults of a named world"},
+    {HTTP_GET, "/metrics", ROLE_NONE, get_metrics, "Prometheus text", NULL, NULL, NULL},
+    {HTTP_GET, "/config/{knob}", ROLE_NONE, get_knob, "value of a knob, with ETag", NULL, NULL, NULL},
+    {HTTP_PUT, "/config/{knob}", ROLE_NONE, put_knob, "set a knob; If-Match", NULL, NULL, NULL},
+    {HTTP_GET, "/truth", ROLE_NONE, get_truth, "what users felt since the last call", NULL, NULL, NULL},
+    {HTTP_POST, "/world/{world}", ROLE_NONE, post_world, "begin the faults of a named world", NULL, NULL, NULL},
 };
 static const struct route_table table = {rows, sizeof rows / sizeof rows[0]};
 
@@ -236,7 +236,7 @@ static bool listen_on(struct target *t, const struct target_options *o)
 {
     char bound[80];
     struct err e = {0};
-    t->routes = (struct routes){.tables = &table, .n = 1, .token = "", .ctx = t};
+    t->routes = (struct routes){.tables = &table, .n = 1, .ctx = t};
     t->server = http_server_new(t->base, http_limits_default(), handle, t);
     if (!t->server || http_server_listen(t->server, o->listen, bound, &e) != STATUS_OK) {
         fprintf(stderr, "trimtab target: %s\n", e.text);

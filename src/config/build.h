@@ -52,6 +52,7 @@ const char *config_copy(struct config_work *w, const char *text);     /* NULL st
 struct text_pos config_pos(const struct config_node *n);
 
 /* service.c */
+void config_build_web(struct config_build *b, const struct config_root *root);
 void config_build_service(struct config_build *b, const struct config_node *node, struct service_def *s);
 /* signal.c, judge.c */
 void config_build_targets(struct config_work *w);

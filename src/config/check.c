@@ -117,8 +117,10 @@ const char *config_check_url(const char *text, size_t len)
     return NULL;
 }
 
-static bool loopback(const char *text, size_t len)
+bool config_is_loopback(const char *address)
 {
+    const char *text = address, *colon = strrchr(address, ':');
+    size_t len = colon ? (size_t)(colon - address) : 0;
     if (len == 9 && strncmp(text, "localhost", 9) == 0) return true;
     if (len == 5 && strncmp(text, "[::1]", 5) == 0) return true;
     if (len < 5 || strncmp(text, "127.", 4) != 0) return false;
@@ -129,9 +131,8 @@ const char *config_check_address(const char *text, size_t len)
 {
     const char *colon = strrchr(text, ':');
     uint64_t port;
-    if (!colon || !num_parse_u64(colon + 1, len - (size_t)(colon + 1 - text), &port) || port > 65535)
+    if (!colon || colon == text || !num_parse_u64(colon + 1, len - (size_t)(colon + 1 - text), &port) || port > 65535)
         return "is not host:port";
-    if (!loopback(text, (size_t)(colon - text))) return "is not a loopback address";
     return NULL;
 }
 

@@ -172,6 +172,7 @@ static void build_root(struct config_build *b, const struct config_node *root)
     build_notify(b, &raw.notify);
     config_build_remote_write(b, &raw.remote_write);
     b->prometheus = raw.prometheus;
+    config_build_web(b, &raw);
     check_profiles(b, &raw);
     build_services(b, &raw.services);
 }

@@ -31,6 +31,7 @@ bool config_secret_query(const char *url);
 
 /* The parsers of config_read_scalar that are longer than a few lines. NULL: fine; else what is wrong (static text). */
 const char *config_check_url(const char *text, size_t len);
+bool config_is_loopback(const char *address);
 const char *config_check_address(const char *text, size_t len);
 const char *config_check_pointer(const char *text, size_t len);
 const char *config_check_origin(const char *text, size_t len);

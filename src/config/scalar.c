@@ -173,7 +173,7 @@ bool config_read_scalar(struct config_diagnostics *d, const struct config_key *k
     case CONFIG_SIGNAL_TYPE: return read_name(&s, ret);
     case CONFIG_URL_TYPE: return read_url(&s, ret);
     case CONFIG_ADDRESS_TYPE:
-        return read_checked(&s, config_check_address(text, len), "write 127.0.0.1:7373; others reach it through a proxy", ret);
+        return read_checked(&s, config_check_address(text, len), "write 127.0.0.1:7373", ret);
     case CONFIG_FILENAME_TYPE: return read_checked(&s, len && len < 1024 ? NULL : "is not a file name", NULL, ret);
     case CONFIG_ORIGIN_TYPE:
         return read_checked(&s, config_check_origin(text, len),

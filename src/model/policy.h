@@ -184,6 +184,18 @@ struct service_def {
     struct text_pos pos;
 };
 
+enum web_anonymous { WEB_ANONYMOUS_FIRST, WEB_ANONYMOUS_NEVER, WEB_ANONYMOUS_ALWAYS };   /* FIRST: until there is a user */
+
+struct web_def {                 /* how people and programs reach the API */
+    const char *cert_file, *key_file;          /* TLS; NULL: plain */
+    const char **names; uint16_t name_count;   /* host names besides localhost and addresses */
+    const char **proxies; uint16_t proxy_count;/* addresses whose forwarding headers are believed */
+    const char *proxy_header;                  /* holds the user's name; NULL: proxies do not log in */
+    const char *basic_file;                    /* NULL: none */
+    enum web_anonymous anonymous;
+    struct span session_idle, session_longest;
+};
+
 struct policy {
     struct arena arena;          /* owns all of it */
     char revision[65];           /* SHA-256 of the file's bytes, lower hex */
@@ -197,6 +209,7 @@ struct policy {
     double ewma_alpha;           /* 0.2, 0.1..0.3 */
     const struct prometheus_def *remote_write;   /* NULL: none */
     const char **notify_urls; uint16_t notify_count;   /* generic webhook; "@/path": the file that holds the address */
+    struct web_def web;
     uint32_t references;
 };
 
