@@ -25,7 +25,7 @@ static void send_effect(struct loop *l, struct service_loop *s, const struct con
         return;
     }
     l->counters.actions++;
-    fleet_sent(l, l->now);
+    fleet_sent(l, s, s->control.knobs[o->knob].slot.action, l->now);
 }
 
 static void note_regime(struct loop *l, struct service_loop *s, const struct control_output *o)

@@ -76,7 +76,8 @@ struct event {
         const struct record *record;
         struct { const void *bytes; size_t len; struct span age; } state;
         struct { uint16_t signal; const struct point *points; const struct wall *walls; uint32_t n; bool last; } history;
-        struct { uint8_t set, clear; const char *why; } health;   /* enum freeze_bit of loop/control.h */
+        struct { uint8_t set, clear; const char *why; } health;   /* enum freeze_bit of loop/control.h; LEASE: set = another
+                                                                   * replica leads, clear = this one does: its log follows */
     } u;
 };
 

@@ -24,9 +24,21 @@ static bool same_group(const struct service_def *a, const struct service_def *b)
     return depends(a, b) || depends(b, a);
 }
 
+/* From INTENT to verdict, also while a halt or a restart has interrupted it. A service whose log is still to be read may have
+ * something under way: it counts until that is known. */
+static bool under_change(const struct service_loop *s)
+{
+    const struct control *c = &s->control;
+    if (control_in_flight(c) || c->store_failed || !s->folded) return true;
+    for (unsigned k = 0; k < s->def->knob_count; k++) {
+        if (!story_ended((enum story)c->knobs[k].slot.story)) return true;
+    }
+    return false;
+}
+
 static bool busy(const struct loop *l, const struct service_loop *s)
 {
-    return control_in_flight(&s->control) || !instant_reached(l->now, s->control.gap_until);
+    return under_change(s) || !instant_reached(l->now, s->control.gap_until);
 }
 
 bool fleet_group_in_flight(const struct loop *l, const struct service_loop *s)
@@ -55,7 +67,7 @@ int fleet_in_flight(const struct loop *l)
     int n = 0;
     for (uint16_t i = 0; i < l->service_count; i++) {
         /* An INTENT that is not sent yet counts too, else two services could pass the gate in one tick. */
-        n += control_in_flight(&l->services[i].control);
+        n += under_change(&l->services[i]);
     }
     return n;
 }
@@ -71,7 +83,7 @@ int fleet_last_hour(const struct loop *l)
 {
     int n = 0;
     unsigned have = l->recent_n < RECENT_ACTIONS ? l->recent_n : RECENT_ACTIONS;
-    for (unsigned i = 0; i < have; i++) n += span_less(instant_since(l->now, l->recent[i]), SPAN_HOUR(1));
+    for (unsigned i = 0; i < have; i++) n += span_less(instant_since(l->now, l->recent[i].at), SPAN_HOUR(1));
     return n;
 }
 
@@ -117,13 +129,33 @@ void fleet_wake_set(struct loop *l, uint16_t service)
 
 struct instant fleet_wake(const struct loop *l) { return l->wakes[1]; }
 
-void fleet_sent(struct loop *l, struct instant at)
+static uint64_t who(const struct service_loop *s, uint32_t action)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = s->def->name; *c; c++) h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    return (h ^ action) * UINT64_C(0x100000001b3);
+}
+
+static struct fleet_write *find_write(struct loop *l, uint64_t id)
 {
     unsigned have = l->recent_n < RECENT_ACTIONS ? l->recent_n : RECENT_ACTIONS;
     for (unsigned i = 0; i < have; i++) {
-        if (l->recent[i].us == at.us) return;      /* the log is given a second time */
+        if (l->recent[i].who == id) return &l->recent[i];
     }
-    l->recent[l->recent_n++ % RECENT_ACTIONS] = at;
+    return NULL;
+}
+
+void fleet_sent(struct loop *l, const struct service_loop *s, uint32_t action, struct instant at)
+{
+    struct fleet_write *known = find_write(l, who(s, action));
+    if (known) known->at = instant_max(known->at, at);
+    else l->recent[l->recent_n++ % RECENT_ACTIONS] = (struct fleet_write){who(s, action), at};
+}
+
+void fleet_not_sent(struct loop *l, const struct service_loop *s, uint32_t action)
+{
+    struct fleet_write *known = find_write(l, who(s, action));
+    if (known) known->at = INSTANT_NONE;
 }
 
 /* loop.md section 2: three harmful verdicts in 24 h drop the fleet to confirm until resume --all. */

@@ -279,6 +279,42 @@ static void test_a_clock_step_freezes_three_ticks_of_each_service(void **state)
     fleet_free(f);
 }
 
+/* The budget of an hour counts actions: two that are sent in the same microsecond are two. */
+static void test_two_writes_at_once_are_two_of_the_hour(void **state)
+{
+    (void)state;
+    struct fleet *f = fleet_new(3, NULL);
+    struct event folded = {.kind = EVENT_FOLDED, .service = ALL_SERVICES};
+    f->b->policy.fleet_per_hour = 2;
+    send(f, &folded);                          /* from here on all tick at the same instants */
+    f->bad[0] = f->bad[1] = true;
+    run(f, SPAN_MIN(12));
+    assert_int_equal(count(f, RECORD_APPLIED), 2);
+    f->bad[2] = true;                          /* late enough to be no storm */
+    run(f, SPAN_MIN(35));
+    assert_int_equal(count(f, RECORD_APPLIED), 2);
+    run(f, SPAN_HOUR(1));
+    assert_true(count(f, RECORD_APPLIED) > 2);
+    fleet_free(f);
+}
+
+/* An action that a halt has interrupted is not over: no other one in its group, however long the halt lasts. */
+static void test_a_halted_action_still_counts_in_its_group(void **state)
+{
+    (void)state;
+    struct fleet *f = fleet_new(2, "node-7");
+    struct event halt = {.kind = EVENT_COMMAND, .service = 0,
+                         .u.command = {.verb = COMMAND_HALT, .by = "li.wei", .via = "cli", .role = ROLE_ADMIN}};
+    f->bad[0] = true;
+    run_to(f, 0, STATE_OBSERVING, 20);
+    send(f, &halt);
+    run(f, SPAN_MIN(20));
+    f->bad[1] = true;
+    run(f, SPAN_MIN(30));
+    assert_near(f->batch[1], 32, 0);
+    fleet_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +323,8 @@ int main(void)
         cmocka_unit_test(test_early_harm_says_what_it_saw),
         cmocka_unit_test(test_three_harmful_verdicts_drop_the_fleet_to_confirm),
         cmocka_unit_test(test_a_storm_is_told_once_and_asks),
+        cmocka_unit_test(test_two_writes_at_once_are_two_of_the_hour),
+        cmocka_unit_test(test_a_halted_action_still_counts_in_its_group),
         cmocka_unit_test(test_a_clock_step_freezes_three_ticks_of_each_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,12 +128,22 @@ static void watch_clock(struct loop *l, const struct event *e)
 
 static void step_health(struct loop *l, struct service_loop *s, const struct event *e)
 {
-    if (e->u.health.set) {
-        struct control_event freeze = {.kind = CE_FREEZE, .now = l->now, .bits = e->u.health.set, .knob = NO_KNOB};
+    uint8_t set = e->u.health.set & (uint8_t)~FREEZE_LEASE;
+    if (e->u.health.set & FREEZE_LEASE) {      /* row 51: a follower; it leads again when its log is given anew */
+        struct control_event lost = {.kind = CE_LEASE_LOST, .now = l->now, .knob = NO_KNOB};
+        drive(l, s, &lost, NULL);
+    }
+    if (set) {
+        struct control_event freeze = {.kind = CE_FREEZE, .now = l->now, .bits = set, .knob = NO_KNOB};
         drive(l, s, &freeze, NULL);
     }
-    if (e->u.health.clear) {
-        struct control_event thaw = {.kind = CE_THAW, .now = l->now, .bits = e->u.health.clear, .knob = NO_KNOB};
+    if (e->u.health.clear & FREEZE_LEASE) {
+        s->control.follower = false;
+        service_refold(l, s);
+    }
+    uint8_t clear = e->u.health.clear & (uint8_t)~FREEZE_LEASE;
+    if (clear) {
+        struct control_event thaw = {.kind = CE_THAW, .now = l->now, .bits = clear, .knob = NO_KNOB};
         drive(l, s, &thaw, NULL);
     }
 }

@@ -121,9 +121,58 @@ static void test_each_mode_that_changes_is_recorded(void **state)
     end(b, n);
 }
 
+static void lease(struct bench *b, bool lost)
+{
+    struct event e = {.kind = EVENT_HEALTH, .service = ALL_SERVICES};
+    if (lost) e.u.health.set = FREEZE_LEASE;
+    else e.u.health.clear = FREEZE_LEASE;
+    bench_event(b, &e);
+}
+
+/* loop.md row 51: without the lease nothing is recorded, written or answered; with it the log says how to go on. */
+static void test_without_the_lease_it_only_looks_on(void **state)
+{
+    (void)state;
+    struct bench *b = observing();
+    int writes = b->target.writes;
+    struct event retry = {.kind = EVENT_COMMAND, .u.command = {.verb = COMMAND_RETRY, .id = 7, .by = "li.wei", .role = ROLE_ADMIN}};
+    lease(b, true);
+    bench_event(b, &retry);
+    assert_non_null(strstr(buf_text(&b->replies), "another replica leads"));
+    bench_run(b, SPAN_MIN(15));
+    assert_string_equal(bench_story(b), "");
+    assert_int_equal(b->target.writes, writes);
+    lease(b, false);
+    bench_run(b, SPAN_MIN(30));
+    assert_non_null(strstr(bench_story(b), "VERDICT"));
+    bench_free(b);
+}
+
+/* Other knobs make the log be read anew, but not by a replica that only looks on: it would lead by it. */
+static void test_a_reload_gives_no_lease(void **state)
+{
+    (void)state;
+    struct bench *b = observing();
+    struct second *n = second_of(b);
+    lease(b, true);
+    n->service.knob_count = 1;
+    n->service.mode = MODE_CONFIRM;
+    for (int c = 0; c < CLASS_COUNT; c++) n->service.class_mode[c] = MODE_CONFIRM;
+    reload(b, n);
+    assert_true(loop_control(b->loop, 0)->follower);
+    bench_run(b, SPAN_MIN(15));
+    assert_string_equal(bench_story(b), "");
+    lease(b, false);
+    bench_run(b, SPAN_S(30));
+    assert_false(loop_control(b->loop, 0)->follower);
+    end(b, n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_the_lease_it_only_looks_on),
+        cmocka_unit_test(test_a_reload_gives_no_lease),
         cmocka_unit_test(test_a_knob_that_now_needs_a_person_is_not_kept),
         cmocka_unit_test(test_a_stricter_max_is_not_kept_either),
         cmocka_unit_test(test_the_same_policy_again_changes_nothing),

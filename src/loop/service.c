@@ -101,7 +101,7 @@ static bool carry_detect(struct service_loop *s, struct detect *fresh, struct in
 
 static void tell_mode(struct loop *l, struct service_loop *s, const char *class, enum mode from, enum mode to, const char *by)
 {
-    if (from == to) return;
+    if (from == to || s->control.follower) return;      /* the replica that leads writes it */
     struct record *r = ARENA_NEW(&l->arena, struct record);
     CHECK(r != NULL);
     struct buf note = BUF_INIT;
@@ -137,10 +137,12 @@ static void tell_modes(struct loop *l, struct service_loop *s, enum mode was, co
  * fails: else it would pass for a service without a past, take actions and give them numbers that are taken already. */
 void service_refold(struct loop *l, struct service_loop *s)
 {
+    bool follower = s->control.follower;
     control_restart(&s->control, &s->control_policy, l->now);
+    s->control.follower = follower;
     s->control.store_failed = true;
     s->control.frozen |= FREEZE_STORE;
-    loop_effect(l, EFFECT_FOLD, service_index(l, s));
+    if (!follower) loop_effect(l, EFFECT_FOLD, service_index(l, s));   /* a follower gets the log with the lease */
 }
 
 /* Swapped between ticks. A running action finishes: with the same knobs it only learns whether its value is still allowed;

@@ -115,6 +115,7 @@ struct service_loop {
 };
 
 #define RECENT_ACTIONS 64
+struct fleet_write { uint64_t who; struct instant at; };   /* who: service and action */
 
 struct loop {
     struct policy *policy;
@@ -133,7 +134,7 @@ struct loop {
     struct arena arena;               /* of this step's effects */
     struct effect *effects;
     uint32_t effect_n, effect_cap;
-    struct instant recent[RECENT_ACTIONS];   /* automatic writes of the fleet, for its hourly budget */
+    struct fleet_write recent[RECENT_ACTIONS];   /* forward writes of the fleet, for its hourly budget */
     unsigned recent_n;
     struct loop_counters counters;
     struct { uint64_t runs, errors; struct instant last; } modules[MODULE_COUNT];
@@ -228,7 +229,9 @@ int fleet_in_flight(const struct loop *l);
 int fleet_in_flight_max(const struct loop *l);
 int fleet_last_hour(const struct loop *l);
 void fleet_count(const struct loop *l, struct loop_counters *ret);    /* adds what stands now */
-void fleet_sent(struct loop *l, struct instant at);               /* an automatic write, or one that may have been sent */
+/* A forward write, or one that the log says may have been sent; told twice it counts once. */
+void fleet_sent(struct loop *l, const struct service_loop *s, uint32_t action, struct instant at);
+void fleet_not_sent(struct loop *l, const struct service_loop *s, uint32_t action);
 void fleet_harm(struct loop *l, struct instant at);               /* a harmful verdict */
 void fleet_acknowledge(struct loop *l);                           /* resume --all */
 void fleet_incident(struct loop *l, const struct service_loop *s);   /* a new incident that users feel */

@@ -33,7 +33,8 @@ struct service_plain {
 
 struct loop_plain {
     struct loop_options options;
-    struct instant now, started, clock_good_at, harmful[3], recent[RECENT_ACTIONS];
+    struct instant now, started, clock_good_at, harmful[3];
+    struct fleet_write recent[RECENT_ACTIONS];
     struct wall wall;
     int64_t wall_offset_us;
     unsigned recent_n;

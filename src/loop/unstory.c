@@ -139,7 +139,8 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
         (void)text_copy(s->halted_why, sizeof s->halted_why, record_get_text(r, RF_NOTE));
         s->halted_at = (struct wall){record_get_i64(r, RF_AT, 0)};
     }
-    if (r->kind == RECORD_APPLIED || r->kind == RECORD_FAILED) fleet_sent(l, c->at);
+    if (r->kind == RECORD_INTENT) fleet_sent(l, s, c->action, c->at);
+    if (r->kind == RECORD_ABORTED) fleet_not_sent(l, s, c->action);
     if (r->kind == RECORD_VERDICT && c->verdict == VERDICT_HARMFUL && c->fail) fleet_harm(l, c->at);
     change_remember(l, s, r);
     if (r->kind == RECORD_INCIDENT && c->incident != s->incident_last) s->opened_at = c->at;
