@@ -18,7 +18,9 @@
 struct range { uint64_t from, to; };
 
 struct total {
-    uint64_t runs, events, records, writes, undos, violations, first_failing, digest, by_kind[RECORD_KIND_COUNT];
+    uint64_t runs, events, records, writes, undos, violations, first_failing, digest, by_kind[RECORD_KIND_COUNT],
+        bites[FAULTS_KINDS];
+    struct span unrest;
     double years;
     char what[400];
 };
@@ -55,6 +57,8 @@ static void add(struct total *t, const struct swarm_result *r)
     t->undos += r->undos;
     t->years += span_seconds(r->lived) / (365.25 * 86400);
     for (unsigned k = 0; k < RECORD_KIND_COUNT; k++) t->by_kind[k] += r->by_kind[k];
+    for (unsigned k = 0; k < FAULTS_KINDS; k++) t->bites[k] += r->bites[k];
+    t->unrest = span_max(t->unrest, r->unrest);
     t->digest = (t->digest ^ r->digest) * UINT64_C(0x100000001b3);
     if (!r->violated) return;
     if (t->violations++ > 0) return;
@@ -157,10 +161,29 @@ static void print_kinds(const struct total *t)
     printf("\nwrites: %llu, undos: %llu\n", (unsigned long long)t->writes, (unsigned long long)t->undos);
 }
 
+/* A slice in which a fault never makes a difference proves nothing about it. */
+static void print_faults(const struct total *t)
+{
+    unsigned never = 0;
+    for (unsigned k = 0; k < FAULTS_KINDS; k++) never += t->bites[k] == 0;
+    printf("faults: %u of %u kinds made a difference", FAULTS_KINDS - never, (unsigned)FAULTS_KINDS);
+    for (unsigned k = 0; k < FAULTS_KINDS; k++) {
+        if (!t->bites[k]) printf("%s %s", never ? "; never:" : "", faults_word((enum faults_kind)k));
+        if (!t->bites[k]) never = 0;
+    }
+    struct buf unrest = BUF_INIT;
+    span_print(&unrest, t->unrest);
+    printf("\nlongest time without rest after the last fault: %s\n", buf_text(&unrest));
+    buf_free(&unrest);
+}
+
 static void print_total(const struct total *t, bool json)
 {
     struct buf years = BUF_INIT;
-    if (!json) print_kinds(t);
+    if (!json) {
+        print_kinds(t);
+        print_faults(t);
+    }
     if (t->violations > 0) {
         printf("first: seed %llu: %s\n", (unsigned long long)t->first_failing, t->what);
         printf("again with: trimtab simulate --swarm --verbose --seeds %llu; shorter with --shrink\n",

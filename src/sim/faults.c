@@ -39,7 +39,8 @@ static struct span length_of(struct prng *p, enum faults_kind k)
     case FAULTS_METRICS: return log_between(p, 30, 7200);
     case FAULTS_WRITE: return log_between(p, 10, 3600);
     case FAULTS_READ: return log_between(p, 1, 3600);
-    case FAULTS_STORE: return log_between(p, 0.01, 600);
+    case FAULTS_STORE:
+    case FAULTS_DISK: return log_between(p, 0.01, 600);
     case FAULTS_PROCESS: return log_between(p, 0.5, 3600);
     case FAULTS_CLOCK: return log_between(p, 1, 14400);
     case FAULTS_PLANT: return log_between(p, 1200, 6 * 3600);
@@ -65,7 +66,21 @@ static void draw_item(struct faults *f, struct prng *p, enum faults_kind k, stru
     prng_seed(&i->chance, prng_u64(p));
 }
 
-void faults_draw(struct faults *f, uint64_t seed, struct span active)
+/* Whom it meets: one service of a fleet, or all. A daemon, its disk and its clock are shared by all anyway. */
+static void draw_place(struct faults *f, struct prng *root, unsigned services)
+{
+    struct prng p;
+    prng_fork(&p, root, "places");
+    for (unsigned n = 0; n < f->n; n++) {
+        struct faults_item *i = &f->items[n];
+        enum faults_group g = faults_group((enum faults_kind)i->kind);
+        bool shared = g == FAULTS_STORE || g == FAULTS_DISK || g == FAULTS_PROCESS || g == FAULTS_CLOCK || g == FAULTS_CONFIG;
+        i->service = (uint8_t)prng_below(&p, services);
+        i->everywhere = prng_below(&p, 4) == 0 || shared;
+    }
+}
+
+void faults_draw(struct faults *f, uint64_t seed, struct span active, unsigned services)
 {
     struct prng root, p;
     f->n = 0;
@@ -74,18 +89,24 @@ void faults_draw(struct faults *f, uint64_t seed, struct span active)
     uint64_t hours = (uint64_t)(active.us / US_PER_HOUR);
     for (unsigned k = 0; k < FAULTS_KINDS; k++) {
         bool plant = faults_group((enum faults_kind)k) == FAULTS_PLANT, reference = k == FAULTS_PLANT_REFERENCE;
-        bool approve = k == FAULTS_APPROVE;
-        if (prng_below(&p, 100) >= (reference || approve ? 75 : plant ? 35 : 16)) continue;
+        bool approve = k == FAULTS_APPROVE, disk = faults_group((enum faults_kind)k) == FAULTS_DISK;
+        if (prng_below(&p, 100) >= (reference || approve ? 75 : plant || disk ? 35 : 16)) continue;
         uint64_t n = 1 + prng_below(&p, plant ? 1 + hours / (reference ? 4 : 12) : 4);
         while (n-- > 0) draw_item(f, &p, (enum faults_kind)k, active);
     }
+    draw_place(f, &root, services);
 }
 
-struct faults_item *faults_now(struct faults *f, enum faults_kind k, struct instant now)
+bool faults_meets(const struct faults_item *i, uint16_t service) { return i->everywhere || i->service == service; }
+
+struct faults_item *faults_now(struct faults *f, enum faults_kind k, uint16_t service, struct instant now)
 {
     for (unsigned i = 0; i < f->n; i++) {
         struct faults_item *x = &f->items[i];
-        if (x->kind == k && x->armed && instant_reached(now, x->from) && instant_before(now, x->until)) return x;
+        bool meets = x->kind == k && faults_meets(x, service) && x->armed;
+        if (!meets || !instant_reached(now, x->from) || !instant_before(now, x->until)) continue;
+        x->bites++;
+        return x;
     }
     return NULL;
 }
@@ -102,4 +123,6 @@ void faults_print(const struct faults_item *i, unsigned index, struct buf *out)
     }
     buf_puts(out, " for ");
     span_print(out, i->len);
+    if (i->everywhere) buf_puts(out, ", everywhere");
+    else buf_printf(out, ", service %u", i->service);
 }

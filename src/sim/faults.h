@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "model/record.h"
 
-enum faults_group { FAULTS_METRICS, FAULTS_WRITE, FAULTS_READ, FAULTS_HAND, FAULTS_STORE, FAULTS_PROCESS, FAULTS_CLOCK,
+enum faults_group { FAULTS_METRICS, FAULTS_WRITE, FAULTS_READ, FAULTS_HAND, FAULTS_STORE, FAULTS_DISK, FAULTS_PROCESS, FAULTS_CLOCK,
                     FAULTS_PEOPLE, FAULTS_CONFIG, FAULTS_PLANT };
 
 enum faults_kind {
@@ -33,10 +33,13 @@ struct faults_item {
     uint8_t nth;
     struct instant at;           /* true time */
     struct span delay, len;
+    uint8_t service;             /* of a fleet; everywhere: all of them, or what they share */
+    bool everywhere;
     double size;                 /* 0..1, meaning by kind */
     struct prng chance;
     /* while running */
     uint8_t seen;
+    uint32_t bites;              /* how often it made a difference */
     bool armed;                  /* `from` is known */
     struct instant from, until;
 };
@@ -49,9 +52,10 @@ enum faults_group faults_group(enum faults_kind k);
 bool faults_lasts(enum faults_kind k);
 
 /* All within [0, active). */
-void faults_draw(struct faults *f, uint64_t seed, struct span active);
-/* The first item of the kind that is in force now; NULL: none. */
-struct faults_item *faults_now(struct faults *f, enum faults_kind k, struct instant now);
+void faults_draw(struct faults *f, uint64_t seed, struct span active, unsigned services);
+/* The first item of the kind that is in force now for this service; NULL: none. Asked when it matters: it is a bite. */
+struct faults_item *faults_now(struct faults *f, enum faults_kind k, uint16_t service, struct instant now);
+bool faults_meets(const struct faults_item *i, uint16_t service);
 /* "3 kill after 2nd INTENT + 5 ms": one line of a listing. */
 void faults_print(const struct faults_item *i, unsigned index, struct buf *out);
 

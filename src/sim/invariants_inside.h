@@ -31,18 +31,26 @@ struct inv_knob {
 struct invariants {
     struct inv_knob knobs[POLICY_KNOBS_MAX];
     char names[POLICY_KNOBS_MAX][64];
-    struct instant suspended[CLASS_COUNT], gap_until, release_until, release_at, judge_at, rested_at, halted_at;
+    struct instant suspended[CLASS_COUNT], gap_until, release_until, release_at, unrest_since, known_at[POLICY_SIGNALS_MAX];
     unsigned autos;                  /* automatic changes since the last decision of a person */
     uint32_t actions;
-    bool halted, halt_durable, approval;
+    bool halted, halt_durable, approval, request;
     bool clock_moved;                /* the wall clock was set, and the process started anew since: times of the log are in doubt */
     int64_t wall_step;
-    unsigned unrest;
 };
 
+/* invariants.c */
+void inv_known(struct swarm_service *s, const char *signal, struct instant decided);
+
 /* invariants_story.c */
-void story_record(struct swarm *w, const struct record *r);
+void story_record(struct swarm_service *s, const struct record *r);
 bool inv_ended(uint8_t phase);
 const char *inv_phase_name(uint8_t phase);
+
+/* invariants_fleet.c */
+void fleet_record(struct swarm_service *s, const struct record *r);
+void fleet_busy(struct swarm_service *s);            /* after a record: has it an action that is not ended? */
+void fleet_send(struct swarm_service *s, struct instant planned);
+void fleet_command(struct swarm *w, uint16_t service, const struct command *c);
 
 #endif

@@ -13,7 +13,8 @@
 #include "base/time.h"
 #include "sim/faults.h"
 
-#define SWARM_CALM SPAN_HOUR(3)      /* without faults: within this a service rests (see invariants_end) */
+#define SWARM_CALM SPAN_HOUR(3)      /* the last part of each run, without faults */
+#define SWARM_REST SPAN_MIN(90)      /* in it a service is watched in peace, or in a person's hands, within this */
 
 struct swarm_options {
     uint64_t seed;
@@ -24,11 +25,13 @@ struct swarm_options {
 
 struct swarm_result {
     uint64_t seed, events, records, writes, undos, digest;
-    struct span lived;               /* simulated service time */
+    struct span lived;               /* simulated service time, of all services together */
+    struct span unrest;              /* the longest time in the calm at the end in which a service was not at rest */
     bool violated;
     char what[400];                  /* the first violation: when, what */
     unsigned items, left;            /* faults drawn, and of them not left out */
     unsigned by_kind[RECORD_KIND_COUNT];
+    uint64_t bites[FAULTS_KINDS];    /* how often each kind of fault made a difference */
 };
 
 /* Runs one seed. INVALID only when the shipped configuration cannot be loaded. */

@@ -1,60 +1,11 @@
-/* The life of the simulated process: configuration, start, kill, standstill, clocks; and what each fault does when its time
- * comes. */
+/* The life of the simulated processes: start, kill, standstill, takeover, clocks; and what each fault does when its time comes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
-#include "config/load.h"
-#include "sim/scenario.h"
-#include "sim/swarm_inside.h"
+#include "sim/swarm_real.h"
 
 /* ---- configuration ---- */
-
-/* The shipped policy; points come straight from the world. Half of the runs have short intervals, so that more happens in a day. */
-static struct policy *load(struct swarm *w, struct err *e)
-{
-    size_t len;
-    struct config_options options = {.points_from_outside = true};
-    struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
-    const char *bytes = scenario_shipped_policy("reference", &len);
-    struct policy *p = bytes ? config_load(bytes, len, "reference", &options, &d) : NULL;
-    config_diagnostics_free(&d);
-    if (!p || w->policy_n == SWARM_POLICIES) {
-        (void)err_set(e, STATUS_INVALID, "the shipped configuration 'reference' cannot be loaded");
-        config_free(p);
-        return NULL;
-    }
-    struct service_def *s = &p->services[0];
-    s->target_count = 0;
-    for (uint16_t i = 0; i < s->signal_count; i++) {
-        s->signals[i].query = NULL;
-        s->signals[i].range = (struct span){0};
-        s->signals[i].interval = span_max(s->signals[i].interval, p->tick);
-    }
-    s->mode = (enum mode)w->mode;
-    for (unsigned c = 0; c < CLASS_COUNT; c++) s->class_mode[c] = (enum mode)w->mode;
-    for (uint16_t k = 0; k < s->knob_count; k++) {
-        struct knob_def *knob = &s->knobs[k];
-        knob->cas = w->cas != CAS_NONE;
-        knob->single_writer = w->cas == CAS_NONE;
-        if (w->cas != CAS_VERSION) knob->read.version_header = NULL;
-        if (w->hurried) {
-            knob->interval = SPAN_MIN(20);
-            knob->protect = SPAN_HOUR(1);
-            knob->dead_band = 0.02;
-        }
-    }
-    w->policies[w->policy_n++] = p;
-    return p;
-}
-
-bool swarm_policies(struct swarm *w, struct err *e)
-{
-    w->policy = load(w, e);
-    if (!w->policy) return false;
-    w->service = &w->policy->services[0];
-    return true;
-}
 
 static void stricter(struct swarm *w, struct service_def *s, const struct faults_item *i)
 {
@@ -76,20 +27,37 @@ static void stricter(struct swarm *w, struct service_def *s, const struct faults
 
 static void exchange(struct swarm *w, struct policy *p)
 {
-    w->policy = p;
-    w->service = &p->services[0];
-    invariants_reload(w);
-    if (!w->loop) return;
-    struct event e = {.kind = EVENT_RELOAD, .service = ALL_SERVICES, .u.reload = {.policy = p, .by = "file"}};
-    swarm_step(w, &e);
-    if (w->fold_wanted && w->loop) swarm_second(w);
+    swarm_adopt(w, p);
+    for (unsigned n = 0; n < SWARM_PROCESSES; n++) {
+        w->p = &w->processes[n];
+        if (!w->p->loop) continue;
+        if (swarm_leads(w)) invariants_reload(w);
+        struct event e = {.kind = EVENT_RELOAD, .service = ALL_SERVICES, .u.reload = {.policy = p, .by = "file"}};
+        swarm_step(w, &e);
+        if (w->p->loop && w->p->fold_wanted) swarm_second(w);
+    }
+    swarm_leader(w);
 }
 
-void swarm_reload(struct swarm *w, struct faults_item *i)
+/* A file with an error: the daemon goes on with the policy that it has, and says what is wrong. */
+static void reload_invalid(struct swarm *w, struct faults_item *i)
 {
-    struct policy *p = load(w, NULL);
+    swarm_tell(w, "reload of a file with an error");
+    bool refused = swarm_policy_invalid(w, &i->chance);
+    if (!refused) violated(w, "config: a file with an error was taken, or nobody was told what is wrong");
+}
+
+static void reload(struct swarm *w, struct faults_item *i)
+{
+    if (i->kind == FAULTS_RELOAD_INVALID) {
+        reload_invalid(w, i);
+        return;
+    }
+    struct policy *p = swarm_policy(w, NULL);
     if (!p) return;
-    stricter(w, &p->services[0], i);
+    for (uint16_t n = 0; n < p->service_count; n++) {
+        if (n == i->service || i->size < 0.5) stricter(w, &p->services[n], i);
+    }
     (void)text_copy(p->revision, sizeof p->revision, faults_word((enum faults_kind)i->kind));
     swarm_tell(w, "reload: %s", faults_word((enum faults_kind)i->kind));
     exchange(w, p);
@@ -97,88 +65,160 @@ void swarm_reload(struct swarm *w, struct faults_item *i)
 
 /* ---- start and end ---- */
 
+static void give_state(struct swarm_service *s)
+{
+    struct swarm *w = s->w;
+    struct event e = {.kind = EVENT_STATE, .service = s->index};
+    struct buf copy = BUF_INIT;
+    if (s->state.len == 0) return;
+    buf_add(&copy, s->state.data, s->state.len);
+    e.u.state.bytes = copy.data;
+    e.u.state.len = copy.len;
+    e.u.state.age = instant_since(w->now, s->state_at);
+    swarm_step(w, &e);
+    buf_free(&copy);
+}
+
+/* The process p, which is dead, begins to live and leads. */
+static void live(struct swarm *w)
+{
+    struct swarm_process *p = w->p;
+    p->mono_offset = swarm_wall(w).us - w->now.us;      /* as the daemon's clock: it starts at what the wall says */
+    p->token = ++w->lease;
+    p->told = false;
+    p->paused_until = (struct instant){0};
+    p->loop = loop_new(w->policy, swarm_mono(w, w->now), swarm_wall(w), (struct loop_options){.alone = true, .token = p->token,
+        .save_every = SPAN_MIN(5)});
+    CHECK(p->loop != NULL);
+    p->life = ++w->lives;
+    p->wake = INSTANT_NEVER;
+    swarm_tell(w, "process %u starts", p->life);
+    invariants_starts(w);
+    p->giving_log = true;
+    for (unsigned i = 0; i < w->n; i++) give_state(&w->services[i]);
+    swarm_fold(w, (UINT32_C(1) << w->n) - 1);
+}
+
 bool swarm_start(struct swarm *w)
 {
-    if (w->loop) return true;
-    w->mono_offset = swarm_wall(w).us - w->now.us;      /* as the daemon's clock: it starts at what the wall says */
-    w->loop = loop_new(w->policy, swarm_mono(w, w->now), swarm_wall(w), (struct loop_options){.alone = true,
-        .save_every = SPAN_MIN(5)});
-    CHECK(w->loop != NULL);
-    w->life++;
-    w->wake = INSTANT_NEVER;
-    swarm_tell(w, "process %u starts", w->life);
-    w->giving_log = true;
-    if (w->state.len > 0) {
-        struct event e = {.kind = EVENT_STATE};
-        struct buf copy = BUF_INIT;
-        buf_add(&copy, w->state.data, w->state.len);
-        e.u.state.bytes = copy.data;
-        e.u.state.len = copy.len;
-        e.u.state.age = instant_since(w->now, w->state_at);
-        swarm_step(w, &e);
-        buf_free(&copy);
+    for (unsigned i = 0; i < SWARM_PROCESSES; i++) {
+        if (w->processes[i].loop && !w->processes[i].told) return true;   /* one leads, or will when it wakes */
     }
-    swarm_fold_all(w);
+    w->p = &w->processes[0];
+    if (w->p->loop) w->p = &w->processes[1];
+    if (w->disk && !real_open(w)) (void)swarm_later(w, LATER_RESTART, instant_add(w->now, SPAN_S(2)), false);
+    else live(w);
     return true;
 }
 
 void swarm_kill(struct swarm *w, struct span down)
 {
-    w->kill_asked = false;
-    if (!w->loop) return;
-    swarm_tell(w, "process %u is killed", w->life);
+    struct swarm_process *p = w->p;
+    p->kill_asked = false;
+    if (!p->loop) return;
+    swarm_tell(w, "process %u is killed", p->life);
     swarm_store_dies(w);
-    loop_free(w->loop);
-    w->loop = NULL;
-    w->life++;                       /* whatever waits for the dead process reaches nobody */
-    w->paused_until = (struct instant){0};
-    invariants_killed(w);
+    loop_free(p->loop);
+    p->loop = NULL;
+    p->life = ++w->lives;            /* whatever waits for the dead process reaches nobody */
+    p->paused_until = (struct instant){0};
+    if (swarm_leads(w)) invariants_killed(w);
     (void)swarm_later(w, LATER_RESTART, instant_add(w->now, span_max(down, SPAN_MS(200))), false);
 }
 
 /* Asked while effects are carried out: the ones after it are lost with the process. */
-void swarm_kill_at(struct swarm *w, enum faults_kind k)
+void swarm_kill_at(struct swarm *w, enum faults_kind k, uint16_t service)
 {
-    struct faults_item *i = faults_now(&w->faults, k, w->now);
+    struct faults_item *i = faults_now(&w->faults, k, service, w->now);
     if (!i) return;
     i->until = w->now;               /* once */
-    w->kill_asked = true;
-    w->kill_len = (struct span){(int64_t)(i->size * i->size * 6e8)};
+    w->p->kill_asked = true;
+    w->p->kill_len = (struct span){(int64_t)(i->size * i->size * 6e8)};
 }
 
 static void stand_still(struct swarm *w, const struct faults_item *i, bool asleep)
 {
-    if (!w->loop || !instant_reached(w->now, w->paused_until)) return;
+    struct swarm_process *p = w->p;
+    if (!p->loop || !instant_reached(w->now, p->paused_until)) return;
     struct span len = span_min(i->len, instant_since(w->active_end, w->now));
-    w->paused_until = instant_add(w->now, len);
+    p->paused_until = instant_add(w->now, len);
     swarm_tell(w, asleep ? "the machine sleeps" : "the process stands still");
-    if (asleep) w->mono_offset -= len.us;            /* monotonic time has not moved when it wakes */
+    if (asleep) p->mono_offset -= len.us;            /* monotonic time has not moved when it wakes */
 }
+
+/* ---- two daemons ---- */
+
+/* The leader stands still so long that its lease runs out; another daemon gets it, with the next fencing token. */
+static void lose_lease(struct swarm *w, struct faults_item *i)
+{
+    struct swarm_process *p = w->p;
+    if (w->disk || !p->loop || !instant_reached(w->now, p->paused_until)) return;   /* SQLite's folder has one process */
+    i->len = span_max(i->len, SPAN_S(20));
+    stand_still(w, i, false);
+    (void)swarm_later(w, LATER_TAKEOVER, instant_add(w->now, SWARM_LEASE), false);
+    struct span look = SPAN_MS(prng_below(&i->chance, 2000));    /* each second the shell looks at its lease */
+    (void)swarm_later(w, LATER_LEASE, instant_add(p->paused_until, look), true);
+}
+
+void swarm_takeover(struct swarm *w)
+{
+    struct swarm_process *old = w->p, *p = old == &w->processes[0] ? &w->processes[1] : &w->processes[0];
+    bool hangs = old->loop && !instant_reached(w->now, old->paused_until);
+    if (!hangs) return;
+    w->p = p;
+    if (p->loop) {                   /* it led before, and was told since: it begins anew */
+        swarm_store_dies(w);
+        loop_free(p->loop);
+    }
+    swarm_tell(w, "another daemon takes the lease");
+    invariants_killed(w);
+    live(w);
+}
+
+void swarm_lease(struct swarm *w)
+{
+    if (swarm_leads(w) || w->p->told) return;
+    struct event e = {.kind = EVENT_HEALTH, .service = ALL_SERVICES,
+                      .u.health = {.set = FREEZE_LEASE, .why = "another daemon leads"}};
+    swarm_tell(w, "process %u sees that it leads no longer", w->p->life);
+    swarm_step(w, &e);
+    w->p->told = true;
+}
+
+/* ---- clocks ---- */
 
 static void step_clock(struct swarm *w, struct faults_item *i)
 {
     int64_t by = i->len.us;
-    if (prng_below(&i->chance, 4) == 0) by = US_PER_HOUR;           /* a wrong zone, or DST in local time */
+    if (i->kind == FAULTS_CLOCK_DST || prng_below(&i->chance, 4) == 0) by = US_PER_HOUR;   /* a wrong zone, DST in local time */
+    if (i->kind == FAULTS_CLOCK_LEAP) by = US_PER_S;
     if (i->size < 0.5) by = -by;
     w->wall_step += by;
     swarm_tell(w, "the wall clock steps by %lld s", (long long)(by / US_PER_S));
-    struct event e = {.kind = EVENT_TIME};
-    if (instant_reached(w->now, w->paused_until)) swarm_step(w, &e);
+    struct event e = {.kind = EVENT_TIME, .service = w->n > 1 ? ALL_SERVICES : 0};
+    if (instant_reached(w->now, w->p->paused_until)) swarm_step(w, &e);
 }
 
 void swarm_fault(struct swarm *w, struct faults_item *i)
 {
+    struct swarm_service *s = &w->services[i->service];
     if (w->calm) return;
+    w->about = s;
+    i->bites += !faults_lasts((enum faults_kind)i->kind);
     switch (faults_group((enum faults_kind)i->kind)) {
-    case FAULTS_HAND: swarm_hand(w, i); break;
+    case FAULTS_HAND: swarm_hand(s, i); break;
     case FAULTS_PEOPLE: swarm_person(w, i); break;
-    case FAULTS_CONFIG: swarm_reload(w, i); break;
+    case FAULTS_CONFIG: reload(w, i); break;
     case FAULTS_STORE:
         if (i->kind == FAULTS_STORE_FAILS && i->size < 0.3) swarm_store_trouble(w);
+        break;
+    case FAULTS_DISK:
+        if (i->kind == FAULTS_POWER_CUT) swarm_kill(w, i->len);
         break;
     case FAULTS_PROCESS:
         if (i->kind == FAULTS_KILL) swarm_kill(w, i->len);
         if (i->kind == FAULTS_PAUSE) stand_still(w, i, false);
+        if (i->kind == FAULTS_TAKEOVER) lose_lease(w, i);
         break;
     case FAULTS_CLOCK:
         if (i->kind == FAULTS_SUSPEND) stand_still(w, i, true);
@@ -189,15 +229,17 @@ void swarm_fault(struct swarm *w, struct faults_item *i)
 }
 
 /* Items that wait for a record of this kind begin now. */
-void swarm_arm(struct swarm *w, enum record_kind kind)
+void swarm_arm(struct swarm *w, const struct record *r)
 {
+    uint16_t service = policy_service(w->policy, record_get_text(r, RF_SERVICE));
     for (unsigned n = 0; n < w->faults.n; n++) {
         struct faults_item *i = &w->faults.items[n];
-        if (i->left_out || !i->on_record || i->armed || i->record != kind || w->calm) continue;
-        if (!instant_reached(w->now, i->at) || ++i->seen < i->nth) continue;
+        if (i->left_out || !i->on_record || i->armed || i->record != r->kind || w->calm) continue;
+        if (!faults_meets(i, service) || !instant_reached(w->now, i->at) || ++i->seen < i->nth) continue;
         i->armed = true;
         i->from = instant_add(w->now, i->delay);
         i->until = instant_add(i->from, i->len);
+        if (w->n > 1) i->service = (uint8_t)service;
         swarm_later(w, LATER_FAULT, i->from, false)->item = (uint16_t)n;
     }
 }
@@ -211,9 +253,10 @@ void swarm_calm(struct swarm *w)
         struct faults_item *i = &w->faults.items[n];
         if (i->armed && instant_before(w->now, i->until)) i->until = w->now;
     }
-    fluid_advance(w->fluid, w->now.us);
-    fluid_faults_lift(w->fluid);
-    struct policy *p = load(w, NULL);
-    if (!p) return;
-    exchange(w, p);
+    for (unsigned n = 0; n < w->n; n++) {
+        fluid_advance(w->services[n].fluid, w->now.us);
+        fluid_faults_lift(w->services[n].fluid);
+    }
+    struct policy *p = swarm_policy(w, NULL);
+    if (p) exchange(w, p);
 }

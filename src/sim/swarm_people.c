@@ -4,9 +4,11 @@
 
 #include "sim/swarm_inside.h"
 
-static struct later *say(struct swarm *w, enum command_verb verb, struct span after)
+static struct later *say(struct swarm *w, const struct faults_item *i, enum command_verb verb, struct span after)
 {
     struct later *l = swarm_later(w, LATER_COMMAND, instant_add(w->now, after), false);
+    bool to_all = i->everywhere && w->n > 1 && (verb == COMMAND_HALT || verb == COMMAND_HALT_UNDO || verb == COMMAND_RESUME);
+    l->service = to_all ? ALL_SERVICES : i->service;
     l->command = (struct command){.verb = verb, .id = ++w->ids, .by = "li.wei", .via = "cli", .role = ROLE_ADMIN};
     return l;
 }
@@ -16,7 +18,8 @@ static void name_action(struct swarm *w, struct later *l, struct faults_item *i)
 {
     const struct record *newest = NULL;
     for (size_t n = w->log_n; n-- > 0 && !newest;) {
-        if (w->log[n]->kind == RECORD_INTENT) newest = w->log[n];
+        bool its = text_eq(record_get_text(w->log[n], RF_SERVICE), w->services[i->service].def->name);
+        if (its && w->log[n]->kind == RECORD_INTENT) newest = w->log[n];
     }
     if (!newest || prng_below(&i->chance, 4) == 0) return;
     const char *id = record_get_text(newest, RF_ACTION);
@@ -27,25 +30,25 @@ static void name_action(struct swarm *w, struct later *l, struct faults_item *i)
 void swarm_person(struct swarm *w, struct faults_item *i)
 {
     switch ((enum faults_kind)i->kind) {
-    case FAULTS_APPROVE: (void)say(w, COMMAND_APPROVE, SPAN_MS(0)); break;
+    case FAULTS_APPROVE: (void)say(w, i, COMMAND_APPROVE, SPAN_MS(0)); break;
     case FAULTS_APPROVE_TWICE:
-        (void)say(w, COMMAND_APPROVE, SPAN_MS(0));
-        (void)say(w, COMMAND_APPROVE, SPAN_MS(prng_below(&i->chance, 20)));
+        (void)say(w, i, COMMAND_APPROVE, SPAN_MS(0));
+        (void)say(w, i, COMMAND_APPROVE, SPAN_MS(prng_below(&i->chance, 20)));
         break;
-    case FAULTS_REJECT: (void)say(w, COMMAND_REJECT, SPAN_MS(0)); break;
+    case FAULTS_REJECT: (void)say(w, i, COMMAND_REJECT, SPAN_MS(0)); break;
     case FAULTS_HALT:
-        (void)say(w, COMMAND_HALT, SPAN_MS(0));
-        if (i->size < 0.8) (void)say(w, COMMAND_RESUME, i->len);
+        (void)say(w, i, COMMAND_HALT, SPAN_MS(0));
+        if (i->size < 0.8) (void)say(w, i, COMMAND_RESUME, i->len);
         break;
     case FAULTS_HALT_UNDO:
-        (void)say(w, COMMAND_HALT_UNDO, SPAN_MS(0));
-        if (i->size < 0.8) (void)say(w, COMMAND_RESUME, i->len);
+        (void)say(w, i, COMMAND_HALT_UNDO, SPAN_MS(0));
+        if (i->size < 0.8) (void)say(w, i, COMMAND_RESUME, i->len);
         break;
-    case FAULTS_CANCEL: name_action(w, say(w, COMMAND_CANCEL, SPAN_MS(0)), i); break;
-    case FAULTS_ROLLBACK: name_action(w, say(w, COMMAND_ROLLBACK, SPAN_MS(0)), i); break;
-    case FAULTS_NORMAL_NOW: (void)say(w, COMMAND_NORMAL_NOW, SPAN_MS(0)); break;
-    case FAULTS_RETRY: say(w, COMMAND_RETRY, SPAN_MS(0))->command.clear = i->size < 0.5; break;
-    case FAULTS_DEPLOY: (void)swarm_later(w, LATER_RELEASE, w->now, false); break;
+    case FAULTS_CANCEL: name_action(w, say(w, i, COMMAND_CANCEL, SPAN_MS(0)), i); break;
+    case FAULTS_ROLLBACK: name_action(w, say(w, i, COMMAND_ROLLBACK, SPAN_MS(0)), i); break;
+    case FAULTS_NORMAL_NOW: (void)say(w, i, COMMAND_NORMAL_NOW, SPAN_MS(0)); break;
+    case FAULTS_RETRY: say(w, i, COMMAND_RETRY, SPAN_MS(0))->command.clear = i->size < 0.5; break;
+    case FAULTS_DEPLOY: swarm_later(w, LATER_RELEASE, w->now, false)->service = i->service; break;
     default: break;
     }
 }

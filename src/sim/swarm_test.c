@@ -64,7 +64,7 @@ static void test_draws_in_time(void **state)
     unsigned seen[FAULTS_KINDS] = {0};
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct faults f;
-        faults_draw(&f, seed, SPAN_HOUR(12));
+        faults_draw(&f, seed, SPAN_HOUR(12), 1);
         for (unsigned i = 0; i < f.n; i++) {
             assert_true(f.items[i].at.us >= 0 && f.items[i].at.us < 12 * US_PER_HOUR);
             seen[f.items[i].kind]++;

@@ -321,6 +321,7 @@ uint32_t store_poll(struct store *s, struct store_ack *acks, uint32_t cap)
     OBJ_VALID(s, STORE_MAGIC);
     uint64_t rings = 0;
     uint32_t n = 0;
+    if (!s->threaded) upkeep(s);
     if (s->event_fd >= 0 && read(s->event_fd, &rings, sizeof rings) < 0) rings = 0;   /* nothing rang: still look */
     for (struct store_request *q = take_acked(s, cap), *next; q; q = next) {
         next = q->next;
