@@ -147,7 +147,11 @@ class Peer(SystemTest):
         d.wait_metric('trimtab_queries_total{outcome="refused"}', lambda v: v > 0)
         refused = d.metric('trimtab_queries_total{outcome="refused"}')
         self.target.plant.set(p99=0.0468, queue=320.0, gpu=0.78)
-        name, value, match, status, _ = self.target.wait("write", timeout=120)
+        try:
+            name, value, match, status, _ = self.target.wait("write", timeout=240)
+        except AssertionError:
+            print(d.story())
+            raise
         self.assertEqual(("batch_max", 64, '"1"', 200), (name, value, match, status))
         self.target.plant.set(p99=0.0375, queue=70.0, gpu=0.66, fill=60.0)
         self.assertEqual("effective", d.wait_line(component="audit", msg="VERDICT", timeout=120)["verdict"], d.story())
