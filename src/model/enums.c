@@ -140,6 +140,15 @@ int layer_interval_s(enum layer l)
     return intervals[l];
 }
 
+int layer_kept_days(enum layer l)
+{
+#define X(id, word, interval_s, days) days,
+    static const int kept[] = {LAYER_TABLE(X)};
+#undef X
+    CHECK((unsigned)l < LAYER_COUNT);
+    return kept[l];
+}
+
 int class_default_tier(enum action_class c)
 {
 #define X(id, word, tier) tier,

@@ -234,6 +234,7 @@ const char *dimension_name(enum dimension v);
 enum dimension unit_dimension(enum unit u);
 double unit_factor(enum unit u);        /* value in base units = value * factor */
 int layer_interval_s(enum layer l);     /* 10, 10, 30, 60 */
+int layer_kept_days(enum layer l);      /* 14, 14, 7, 7 */
 int class_default_tier(enum action_class c);
 /* By exact word; false leaves *ret untouched. A unit also accepts "percent", "1", "count", "req/s", "1/s". */
 bool layer_parse(const char *word, enum layer *ret);

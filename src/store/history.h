@@ -44,6 +44,15 @@ enum status store_points_range(struct store *s, const char *service, const char 
 struct store_copy;
 enum status store_copy_open(struct store_copy **ret, const char *path, struct err *e);
 void store_copy_close(struct store_copy *c);   /* takes NULL */
+/* Its series, by service and signal. Return false to end early. */
+struct store_series_sink { bool (*series)(void *arg, const char *service, const char *signal, const char *layer); void *arg; };
+enum status store_copy_series(struct store_copy *c, const struct store_series_sink *sink, struct err *e);
+/* What the points of a layer take. Points of the last two hours are rows, older ones lie packed in blocks. */
+struct store_cost {
+    uint64_t series, row_points, block_points, block_bytes;
+    int64_t first, last;          /* of its points; STORE_NO_TIME: none */
+};
+enum status store_copy_cost(struct store_copy *c, struct store_cost ret[LAYER_COUNT], uint64_t *ret_file_bytes, struct err *e);
 enum status store_copy_range(struct store_copy *c, const char *service, const char *signal, int64_t from, int64_t to,
                              int64_t step_us, const struct store_step_sink *sink, struct err *e);
 /* Queues the packing of points older than two hours and the removal of those older than their layer is kept, up to two

@@ -68,4 +68,8 @@ struct store_row store_row_at(sqlite3_stmt *st);
 /* vfs name for SQLite. */
 static inline const char *store_vfs(const struct store *s) { return s->vfs[0] ? s->vfs : NULL; }
 
+/* cost.c */
+struct store_cost;
+enum status store_cost_count(sqlite3 *db, struct store_cost *ret, uint64_t *ret_file_bytes, struct err *e);
+
 #endif

@@ -180,6 +180,26 @@ void store_copy_close(struct store_copy *c)
     free(c);
 }
 
+enum status store_copy_cost(struct store_copy *c, struct store_cost ret[LAYER_COUNT], uint64_t *ret_file_bytes, struct err *e)
+{
+    return store_cost_count(c->db, ret, ret_file_bytes, e);
+}
+
+enum status store_copy_series(struct store_copy *c, const struct store_series_sink *sink, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+    enum status rc = store_sql_prepare(c->db, "SELECT service, signal, layer FROM series ORDER BY service, signal", &st, e);
+    int step = SQLITE_DONE;
+    while (rc == STATUS_OK && (step = sqlite3_step(st)) == SQLITE_ROW) {
+        if (!sink->series(sink->arg, (const char *)sqlite3_column_text(st, 0), (const char *)sqlite3_column_text(st, 1),
+                          (const char *)sqlite3_column_text(st, 2)))
+            break;
+    }
+    if (rc == STATUS_OK && step != SQLITE_DONE && step != SQLITE_ROW) rc = store_sql_fail(c->db, "listing series", e);
+    sqlite3_finalize(st);
+    return rc;
+}
+
 enum status store_copy_range(struct store_copy *c, const char *service, const char *signal, int64_t from, int64_t to,
                              int64_t step_us, const struct store_step_sink *sink, struct err *e)
 {

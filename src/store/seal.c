@@ -12,15 +12,6 @@
 #define SERIES_AT_ONCE 50               /* a transaction: points go on coming in between */
 #define LATE (15 * US_PER_MIN)          /* how long a window stays open for late points */
 
-/* X(ID, word, interval, days). */
-static int days_kept(enum layer l)
-{
-#define X(id, word, interval, days) [LAYER_##id] = days,
-    static const int days_of[] = {LAYER_TABLE(X)};
-#undef X
-    return days_of[l];
-}
-
 int64_t store_window_of(int64_t at)
 {
     int64_t rest = at % STORE_WINDOW_US;
@@ -174,7 +165,7 @@ static bool next_window(struct seal *s, int64_t series, int64_t from, int64_t to
 
 static enum status keep_series(struct seal *s, int64_t series, enum layer layer, int64_t now, struct err *e)
 {
-    int64_t before = now - days_kept(layer) * US_PER_DAY, open = store_window_of(now - LATE), window;
+    int64_t before = now - layer_kept_days(layer) * US_PER_DAY, open = store_window_of(now - LATE), window;
     sqlite3_bind_int64(s->drop_old_rows, 1, series);
     sqlite3_bind_int64(s->drop_old_rows, 2, before);
     enum status rc = store_sql_run(s->drop_old_rows, "removing old points", e);

@@ -1,18 +1,41 @@
 """Commands that need no daemon."""
 
+import ast
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import tempfile
 import unittest
 
 from harness import BINARY
 
+SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "store", "schema.c")
+
 
 def run(*words, code=0, text=""):
     done = subprocess.run([BINARY, *words], input=text, capture_output=True, text=True, timeout=120)
     assert done.returncode == code, "%s ended with %d\n%s%s" % (words, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return done.stdout + (done.stderr if code else "")
+
+
+def run_demo_points(folder):
+    """Two hours of one signal, a point in ten seconds, as the store keeps it before it packs."""
+    db = sqlite3.connect(os.path.join(folder, "metrics.db"))
+    with open(SCHEMA, encoding="utf-8") as f:
+        source = f.read()
+    steps = source[source.index("metrics_steps[] = {"):].split("};")[0]
+    text = "".join(ast.literal_eval('"%s"' % part) for part in re.findall(r'"((?:[^"\\\\]|\\\\.)*)"', steps))
+    db.executescript(text)
+    db.execute("PRAGMA application_id = %d" % 0x74726d6d)
+    db.execute("PRAGMA user_version = 2")
+    begin = 1778544000 * 1000000
+    db.execute("INSERT INTO series VALUES (1, 'a', 'latency_p99', 'request')")
+    db.executemany("INSERT INTO points VALUES (1, ?, ?, 0, NULL)",
+                   [(begin + i * 10000000, 40 + i % 20) for i in range(721)])
+    db.commit()
+    db.close()
 
 
 class Offline(unittest.TestCase):
@@ -42,6 +65,29 @@ class Offline(unittest.TestCase):
         self.assertIn("-:2:", run("metrics", "lint", "-", text='a 1\nb{x="} 2\n', code=1))
         self.assertIn("did you mean", run("metrcs", "lint", "-", code=2))
         self.assertIn("metrics lint FILE", run("metrics", "lnt", "-", code=2))
+
+    def test_query_and_cost_read_what_the_daemon_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("no such file", run("query", "x", "--data", folder, code=1))
+            self.assertIn("no such file", run("cost", "--data", folder, code=1))
+            run_demo_points(folder)
+            at = ["--data", folder, "--until", "2026-05-12T02:00:00Z"]
+            rows = run("query", 'latency_p99{service="a"}', *at, "-o", "csv").splitlines()
+            self.assertEqual(["timestamp,series,value",
+                              '2026-05-12T02:00:00.000Z,"latency_p99{layer=""request"",service=""a""}",40'], rows)
+            answer = json.loads(run("query", "max_over_time(latency_p99[10m])", *at, "-o", "json"))
+            self.assertEqual("success", answer["status"])
+            self.assertEqual({"layer": "request", "service": "a"}, answer["data"]["result"][0]["metric"])
+            self.assertEqual("59", answer["data"]["result"][0]["value"][1])
+            lines = run("query", "latency_p99", *at, "--since", "1h", "--step", "10m", "-o", "csv").splitlines()
+            self.assertEqual(1 + 7, len(lines))
+            self.assertIn("not a function", run("query", "frobnicate(x)", *at, code=2))
+            self.assertIn("11,000 steps", run("query", "x", *at, "--since", "14d", "--step", "1s", code=2))
+            told = json.loads(run("cost", "--data", folder, "-o", "json"))
+            request = told["layers"][0]
+            self.assertEqual(("request", 1, 721, 14), tuple(request[k] for k in ("layer", "series", "points", "days_kept")))
+            self.assertAlmostEqual(8652, request["points_a_day"], delta=1)
+            self.assertIn("two hours after the first point", run("cost", "--data", folder))
 
     def test_simulate_gives_the_same_bytes(self):
         self.assertIn("reference", run("simulate", "--list").splitlines())
