@@ -278,7 +278,7 @@ static void ask_login(struct http_request *r, const struct identity *who)
     if (text_eq(why, "session-ended")) refuse(r, 401, "the session has ended; log in again", why);
     else if (text_eq(why, "token-expired")) refuse(r, 401, "this token has expired; an admin can make a new one", why);
     else if (text_eq(why, "bad-token")) refuse(r, 401,
-                                               "this token is not known; on this machine it stands in the data folder's file token", why);
+                                               "this token is not known; here it stands in the data folder's file token", why);
     else if (text_eq(why, "locked")) refuse(r, 401, "too many failed logins; wait a moment", why);
     else if (text_eq(why, "bad-login")) refuse(r, 401, "name or password is wrong", why);
     else refuse(r, 401, "log in, or send Authorization: Bearer with a token (here: the data folder's file token)", why);

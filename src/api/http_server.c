@@ -240,6 +240,9 @@ struct http_stream *http_reply_stream(struct http_request *r, const char *conten
         http_reply_error(r, 503, "too many listen already; close one, or ask again later");
         return NULL;
     }
+    /* What the kernel holds for a listener that does not read is bounded too. */
+    int small = 64 << 10;
+    (void)setsockopt(bufferevent_getfd(c->bev), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
     *s = (struct http_stream){c, gone, ctx};
     r->head.close = true;
     put_head(c, r, 200, content_type);

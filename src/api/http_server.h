@@ -19,7 +19,7 @@ struct http_stream;
 struct http_tls;
 struct identity;
 
-#define HTTP_STREAM_BEHIND_MAX (512u << 10)
+#define HTTP_STREAM_BEHIND_MAX (256u << 10)
 
 struct http_limits {
     size_t head_bytes;               /* 8 KiB: request line and headers */

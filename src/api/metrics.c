@@ -136,6 +136,9 @@ static void daemon_part(struct buf *b, const struct api_runtime *r)
     single(b, METRIC_REMOTE_WAITING, r->remote_waiting);
     outcomes(b, METRIC_HTTP_REQUESTS, "class", &r->http_requests);
     single(b, METRIC_HTTP_CONNECTIONS, r->http_connections);
+    single(b, METRIC_STREAM_LISTENERS, r->listeners);
+    single(b, METRIC_STREAM_DROPPED, (double)r->listeners_dropped);
+    if (r->tls_ends > 0) single(b, METRIC_TLS_ENDS, r->tls_ends);
 }
 
 static void loop_part(struct buf *b, const struct api_runtime *r)

@@ -25,7 +25,9 @@ struct api_runtime {
     bool ready, dry_run, reload_ok;
     uint64_t ticks, unexpected, actions, rollbacks, incidents, scrape_bytes, audit_size, audit_waiting, points_dropped, loop_bytes;
     uint64_t decisions[DECISION_COUNT], verdicts[VERDICT_COUNT];
-    unsigned services, in_flight, awaiting, halted, with_person, http_connections, notify_waiting, remote_waiting;
+    unsigned services, in_flight, awaiting, halted, with_person, http_connections, listeners, notify_waiting, remote_waiting;
+    uint64_t listeners_dropped;
+    double tls_ends;                 /* since the epoch; 0: no TLS */
     struct api_outcomes scrapes, queries, remote_writes, reads, writes, notices, notifications, http_requests;
     const struct api_histogram *append_seconds;
 };

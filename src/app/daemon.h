@@ -15,6 +15,7 @@
 #include "adapt/scrape.h"
 #include "adapt/writer.h"
 #include "api/http_tls.h"
+#include "api/stream.h"
 #include "api/v1.h"
 #include "app/clock.h"
 #include "app/exit.h"

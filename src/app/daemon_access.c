@@ -100,6 +100,8 @@ bool daemon_access_open(struct daemon *d)
         say_certificate(d);
     }
     a->tls = d->tls != NULL;
+    d->api.stream = stream_new(d->base, &d->api);
+    if (!d->api.stream) return false;
     if (!a->broken && auth_lists(a->auth)->user_n == 0) {
         auth_setup_new(a->auth, secret);
         (void)text_copy(d->setup, sizeof d->setup, secret);
@@ -121,6 +123,7 @@ void daemon_access_reload(struct daemon *d)
     const struct web_def *w = &d->policy->web;
     struct err e;
     d->api.access.web = w;
+    stream_service(d->api.stream, ALL_SERVICES);
     d->api.routes.names = w->names;
     d->api.routes.name_n = w->name_count;
     auth_limits(d->api.access.auth, w->session_idle, w->session_longest);
@@ -145,6 +148,7 @@ void daemon_access_second(struct daemon *d)
 
 void daemon_access_close(struct daemon *d)
 {
+    stream_free(d->api.stream);
     access_close(&d->api.access);
     store_access_close(d->users);
     http_tls_free(d->tls);

@@ -108,6 +108,11 @@ static void port_numbers(struct daemon *d, struct api_runtime *r)
     r->notify_waiting = n.waiting;
     for (unsigned k = 2; k < 6; k++) add(&r->http_requests, classes[k], http_server_requests(d->server, k));
     r->http_connections = http_server_connections(d->server);
+    r->listeners = stream_listeners(d->api.stream);
+    r->listeners_dropped = stream_dropped(d->api.stream);
+    struct http_tls_facts tls;
+    http_tls_facts(d->tls, &tls);
+    r->tls_ends = (double)tls.not_after / 1e6;
 }
 
 static void get_runtime(void *ctx, struct api_runtime *ret)

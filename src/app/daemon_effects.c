@@ -132,6 +132,7 @@ static void carry_out(struct daemon *d, const struct effect *e)
     case EFFECT_POINTS: keep_points(d, e); break;
     case EFFECT_REPLY: reply(d, e); break;
     }
+    if (e->kind != EFFECT_POLL && e->kind != EFFECT_READ) stream_service(d->api.stream, e->service);
 }
 
 void daemon_notice(struct daemon *d, enum notice level, const char *subject, const char *text)

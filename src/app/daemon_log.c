@@ -58,6 +58,7 @@ static void take_ack(struct daemon *d, const struct pending_append *p, const str
         return;
     }
     tell_loop(d, p, ack);
+    if (ack->status == STATUS_OK) stream_records(d->api.stream, ack->seq, ack->n);
     daemon_replies(d, p->token, ack->status == STATUS_OK);
 }
 
