@@ -281,7 +281,8 @@ static int evaluate(struct query *q, const struct ask *ask)
     scratch.limit = SCRATCH_MAX;
     const struct pq *compiled = pq_compile(&a, ask->text, strlen(ask->text), &error);
     if (!compiled) {
-        fprintf(stderr, "%u:%u: %s\n    %s\n    %*s^\n", error.pos.line, error.pos.col, error.text, ask->text, (int)error.offset, "");
+        fprintf(stderr, "%u:%u: %s\n    %s\n    %*s^\n", error.pos.line, error.pos.col, error.text, ask->text, (int)error.offset,
+                "");
         if (error.hint[0]) fprintf(stderr, "    = %s\n", error.hint);
         arena_free(&a);
         return EXIT_USAGE;
