@@ -30,7 +30,7 @@ struct fluid_sums {
 /* Plain data without holes, like struct plant. */
 struct fluid {
     struct plant_env env;
-    struct prng rng;
+    struct prng rng, starts;     /* starts of replicas draw from a stream of their own: scaling moves no other chance */
     int64_t now_us, down_until_us, process_start_us;
     int64_t ready_us[PLANT_GPUS_MAX];  /* replica serves from here on; INT64_MAX: it does not exist or found no place */
     double waiting_fetch;        /* for a fetch slot */
@@ -57,7 +57,7 @@ static void scale_replicas(struct fluid *f)
     for (unsigned i = 0; i < PLANT_GPUS_MAX; i++) {
         if ((double)i >= wanted) f->ready_us[i] = INT64_MAX;
         else if (f->ready_us[i] == INT64_MAX && (double)i < c->schedulable)
-            f->ready_us[i] = f->now_us + (int64_t)(prng_between(&f->rng, c->start_min_s, c->start_max_s) * 1e6);
+            f->ready_us[i] = f->now_us + (int64_t)(prng_between(&f->starts, c->start_min_s, c->start_max_s) * 1e6);
     }
 }
 
@@ -341,6 +341,7 @@ struct fluid *fluid_new(const struct plant_config *c, uint64_t seed, struct err 
     prng_seed(&root, seed);
     prng_fork(&surroundings, &root, "surroundings at start");
     prng_fork(&f->rng, &root, "fluid");
+    prng_fork(&f->starts, &root, "starts");
     env_init(&f->env, c, &surroundings);
     for (unsigned i = 0; i < PLANT_GPUS_MAX; i++) f->ready_us[i] = (double)i < c->replicas ? 0 : INT64_MAX;
     f->latency_s = 0.030;
@@ -363,6 +364,7 @@ void fluid_reseed(struct fluid *f, const char *purpose)
     prng_fork(&root, &f->env.rng, purpose);
     prng_fork(&f->env.rng, &root, "surroundings");
     prng_fork(&f->rng, &root, "fluid");
+    prng_fork(&f->starts, &root, "starts");
 }
 
 enum status fluid_fault_add(struct fluid *f, const struct plant_fault *fault, struct err *e)

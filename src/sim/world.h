@@ -67,7 +67,7 @@ struct instant world_now(const struct world *w);
 const struct loop *world_loop(const struct world *w);
 /* Appends the value that the target itself holds. NOT_FOUND: no such knob. */
 enum status world_knob_get(const struct world *w, const char *knob, struct buf *out, struct err *e);
-/* What the target truly did since the last call; false in script worlds. */
+/* What the target truly did: since the last call, or in fluid worlds over the last tick; false in script worlds. */
 bool world_truth(struct world *w, struct plant_window *ret);
 /* Over all audit bytes, decisions and the plant's state. Same seed, same digest, on every compiler. */
 uint64_t world_digest(const struct world *w);

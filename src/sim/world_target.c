@@ -159,6 +159,7 @@ void target_values(struct world *w)
     if (w->fluid) {
         fluid_advance(w->fluid, w->now.us);
         fluid_window_take(w->fluid, &t);
+        w->last = t;
     }
     for (uint16_t i = 0; i < w->service->signal_count; i++) {
         struct point x = w->fluid ? point_of(&t, &w->service->signals[i], w->now) : script_point(w, i);
@@ -237,6 +238,6 @@ enum status world_knob(struct world *w, const char *knob, double value, struct e
 bool world_truth(struct world *w, struct plant_window *ret)
 {
     if (w->plant) plant_window_take(w->plant, ret);
-    else if (w->fluid) fluid_window_take(w->fluid, ret);
+    else if (w->fluid) *ret = w->last;
     return w->plant || w->fluid;
 }

@@ -1,0 +1,26 @@
+/* Worlds to evaluate, and the processes that do it. */
+#ifndef APP_EVALUATE_H
+#define APP_EVALUATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/score.h"
+
+#define EVALUATE_PATH_MAX 1024
+#define EVALUATE_JOBS_MAX 64
+
+struct evaluate_task {
+    char path[EVALUATE_PATH_MAX];
+    uint64_t run;                /* of a file: added to its own seed */
+};
+struct evaluate_tasks { struct evaluate_task *items; size_t n, cap; };
+
+struct evaluate_plan { uint32_t who; uint64_t jobs; };
+
+/* Fills all[i] for each task, whatever the number of processes. false: a process died; said on stderr with the world's name. */
+bool evaluate_tasks_run(const struct evaluate_tasks *t, const struct evaluate_plan *p, struct evaluate_result *all);
+/* Is the file a configuration (it has services and is no scenario)? */
+bool evaluate_is_policy(const char *path);
+
+#endif

@@ -1,0 +1,18 @@
+/* Inside of the oracle: shared by oracle*.c only. */
+#ifndef SIM_ORACLE_INSIDE_H
+#define SIM_ORACLE_INSIDE_H
+
+#include "sim/oracle.h"
+
+/* Of all replayed sequences. */
+struct oracle_best {
+    bool any_restores, scaling_restores;
+    double late, degraded_min, worst_single;
+    char name[96];               /* of the one with the least degraded minutes */
+    uint32_t replays;
+};
+
+/* Replays every sequence from o->t0 on, in the world's own form, or in both (see oracle.h). */
+enum status oracle_replay(const struct oracle_world *w, const struct oracle *o, struct oracle_best *ret, struct err *e);
+
+#endif
