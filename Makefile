@@ -12,12 +12,15 @@ DEMO_ARGS ?=
 CTEST_ARGS ?=
 KILLS ?= 2000
 CRASH_ARGS ?=
+WORLDS ?=
+RUNS ?= $(if $(WORLDS),1,20)
+YEARS ?= 3000
 
 CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
-.PHONY: all setup soak mutants check asan tsan clang bench crash demo install fuzz explore docs clean help program
+.PHONY: all evaluate evaluate-clean setup soak mutants check asan tsan clang bench crash demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
 
@@ -75,6 +78,14 @@ demo: program ## four acts against a live target; DEMO_ARGS goes to `trimtab dem
 soak: program ## the swarm on new seeds for HOURS=n
 	@scripts/soak build/trimtab $(HOURS)
 
+evaluate: program ## trimtab and others in many worlds: build/evaluation.json; WORLDS=DIR for your own, RUNS=n
+	@build/trimtab evaluate $(if $(WORLDS),--worlds $(WORLDS)) --runs $(RUNS) --jobs $(JOBS) \
+	  --json build/evaluation.json --each build/evaluation.jsonl
+
+evaluate-clean: program ## YEARS of healthy services: how often is something done wrongly? build/evaluation-clean.json
+	@build/trimtab evaluate --families clean-month --contenders trimtab --runs $$(($(YEARS) * 12)) --jobs $(JOBS) \
+	  --json build/evaluation-clean.json
+
 mutants: ## build mutants of our own code and count how many the checkers catch (build-mutants)
 	@scripts/setup build test
 	@scripts/mutants
@@ -102,4 +113,4 @@ clean: ## remove all build folders
 	rm -rf build build-asan build-tsan build-clang build-fuzz build-coverage build-mutants
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1	\2/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1	\2/p' Makefile | expand -t 12

@@ -1,4 +1,5 @@
-/* trimtab evaluate [--worlds DIR|FILE] [--families LIST] [--runs N] [--contenders LIST] [--jobs N] [--json FILE] [--each FILE] */
+/* trimtab evaluate [--families LIST | --worlds DIR|FILE] [--runs N] [--seed N] [--contenders LIST] [--jobs N] [--json FILE]
+ * [--each FILE] */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +12,8 @@
 #include "base/check.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "sim/family.h"
 
-#define RUNS_DEFAULT 1
 #define RUNS_MAX 100000
 
 static bool number(const struct args *a, const char *flag, uint64_t least, uint64_t most, uint64_t *ret)
@@ -119,6 +120,33 @@ static bool add_worlds(struct evaluate_tasks *t, const char *path, uint64_t runs
     return true;
 }
 
+static bool in_list(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *p = list; (p = strstr(p, name)) != NULL; p += len) {
+        if ((p == list || p[-1] == ',') && (p[len] == ',' || p[len] == '\0')) return true;
+    }
+    return false;
+}
+
+/* Drawn worlds, run by run over all families. */
+static bool add_families(struct evaluate_tasks *t, const char *list, uint64_t first, uint64_t runs)
+{
+    const char *const *names = family_names();
+    for (uint64_t r = 0; r < runs; r++) {
+        for (size_t i = 0; names[i]; i++) {
+            if (list && !in_list(list, names[i])) continue;
+            struct evaluate_task *task = new_task(t);
+            (void)text_copy(task->path, sizeof task->path, names[i]);
+            task->drawn = true;
+            task->run = first + r;
+        }
+    }
+    if (t->n > 0) return true;
+    fprintf(stderr, "trimtab evaluate: no family of %s; 'trimtab simulate --families' names them\n", list);
+    return false;
+}
+
 /* ---- the command ---- */
 
 static bool write_file(const char *path, const struct buf *b)
@@ -158,31 +186,46 @@ static int tell(const struct args *a, const struct score_list *l)
     return ok && broken == 0 && fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAIL;
 }
 
-int command_evaluate(const struct args *a)
+static void print_command(struct buf *out, const struct args *a)
 {
-    struct evaluate_tasks tasks = {0};
-    struct evaluate_plan plan = {.jobs = 2};
-    uint64_t runs = RUNS_DEFAULT;
-    const char *worlds = args_text(a, "worlds");
-    bool ok = args_want(a, 0, 0) && number(a, "runs", 1, RUNS_MAX, &runs) && number(a, "jobs", 1, EVALUATE_JOBS_MAX, &plan.jobs) &&
-              choose(args_text(a, "contenders"), &plan.who);
-    if (ok && !worlds) {
-        fprintf(stderr, "trimtab evaluate: say which worlds with --worlds DIR\n");
-        ok = false;
+    static const char *const shown[] = {"families", "worlds", "runs", "seed", "contenders"};
+    buf_puts(out, "trimtab evaluate");
+    for (unsigned i = 0; i < ARRAY_LEN(shown); i++) {
+        if (args_text(a, shown[i])) buf_printf(out, " --%s %s", shown[i], args_text(a, shown[i]));
     }
-    if (!ok) return EXIT_USAGE;
-    if (!add_worlds(&tasks, worlds, runs)) return EXIT_FAIL;
-    struct evaluate_result *all = calloc(tasks.n, sizeof *all);
-    CHECK(all != NULL);
+}
+
+static int run(const struct args *a, const struct evaluate_tasks *tasks, const struct evaluate_plan *plan, uint64_t first)
+{
+    struct evaluate_result *all = calloc(tasks->n, sizeof *all);
     int code = EXIT_FAIL;
-    if (evaluate_tasks_run(&tasks, &plan, all)) {
+    CHECK(all != NULL);
+    if (evaluate_tasks_run(tasks, plan, all)) {
         struct buf command = BUF_INIT;
-        buf_printf(&command, "trimtab evaluate --worlds %s --runs %llu", worlds, (unsigned long long)runs);
-        struct score_list l = {.all = all, .n = tasks.n, .command = buf_text(&command)};
+        print_command(&command, a);
+        struct score_list l = {.all = all, .n = tasks->n, .seed = first, .command = buf_text(&command)};
         code = tell(a, &l);
         buf_free(&command);
     }
     free(all);
+    return code;
+}
+
+int command_evaluate(const struct args *a)
+{
+    struct evaluate_tasks tasks = {0};
+    struct evaluate_plan plan = {.jobs = 2};
+    uint64_t runs = 1, first = 1;
+    const char *worlds = args_text(a, "worlds"), *families = args_text(a, "families");
+    bool ok = args_want(a, 0, 0) && number(a, "runs", 1, RUNS_MAX, &runs) && number(a, "jobs", 1, EVALUATE_JOBS_MAX, &plan.jobs) &&
+              number(a, "seed", 0, UINT64_MAX / 2, &first) && choose(args_text(a, "contenders"), &plan.who);
+    if (ok && worlds && families) {
+        fprintf(stderr, "trimtab evaluate: either --worlds or --families\n");
+        ok = false;
+    }
+    if (!ok) return EXIT_USAGE;
+    ok = worlds ? add_worlds(&tasks, worlds, runs) : add_families(&tasks, families, first, runs);
+    int code = ok ? run(a, &tasks, &plan, first) : EXIT_FAIL;
     free(tasks.items);
     return code;
 }

@@ -8,6 +8,7 @@
 #include "app/evaluate.h"
 #include "app/input.h"
 #include "base/text.h"
+#include "sim/family.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 
@@ -76,11 +77,27 @@ static void run_file(const struct evaluate_task *t, const struct evaluate_plan *
     buf_free(&text);
 }
 
+static void run_drawn(const struct evaluate_task *t, const struct evaluate_plan *p, struct evaluate_result *ret)
+{
+    struct buf text = BUF_INIT;
+    struct err e = {0};
+    struct evaluate_options o = {.who = p->who};
+    if (family_write(t->path, t->run, WORLD_FLUID, &text, &e) == STATUS_OK) {
+        evaluate_world(buf_text(&text), text.len, t->path, &o, ret);
+    } else {
+        memset(ret, 0, sizeof *ret);
+        ret->broken = true;
+        (void)text_copy(ret->why, sizeof ret->why, e.text);
+    }
+    buf_free(&text);
+}
+
 static int work(int fd, const struct evaluate_tasks *t, const struct evaluate_plan *p, uint64_t job)
 {
     static struct evaluate_result r;
     for (size_t i = job; i < t->n; i += p->jobs) {
-        run_file(&t->items[i], p, &r);
+        if (t->items[i].drawn) run_drawn(&t->items[i], p, &r);
+        else run_file(&t->items[i], p, &r);
         if (!write_all(fd, &r, sizeof r)) return 1;
     }
     return 0;

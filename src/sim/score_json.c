@@ -95,7 +95,9 @@ static void labels(struct buf *out, const struct score_list *l, const char *fami
         harmful += r->harmful_knob;
         curable += r->scaling_cures;
     }
-    for (unsigned i = 0; i < LABEL_COUNT; i++) buf_printf(out, "%s\"%s\":%u", i ? "," : "{", oracle_label_name((enum label)i), count[i]);
+    for (unsigned i = 0; i < LABEL_COUNT; i++) {
+        buf_printf(out, "%s\"%s\":%u", i ? "," : "{", oracle_label_name((enum label)i), count[i]);
+    }
     buf_printf(out, ",\"harmful-knob\":%u,\"scaling-cures\":%u}", harmful, curable);
 }
 
