@@ -20,7 +20,8 @@ CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHE
 CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
-.PHONY: all evaluate evaluate-clean setup soak mutants check asan tsan clang bench crash demo install fuzz explore docs clean help program
+.PHONY: evaluate evaluate-clean
+.PHONY: all setup soak mutants check asan tsan clang bench crash demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
 
