@@ -433,6 +433,7 @@ static void test_an_intent_waits_for_its_ack(void **state)
     struct control_bench b;
     row_13(&b);
     assert_int_equal(bench_step(&b), 13);
+    assert_int_equal(instant_since(b.c.deadline, AT(0)).us, 60 * US_PER_S);
     event(&b, CE_POLL, 1);
     assert_int_equal(bench_step(&b), 0);
     assert_false(b.o.send);

@@ -253,6 +253,44 @@ static void test_three_harmful_verdicts_drop_the_fleet_to_confirm(void **state)
     fleet_free(f);
 }
 
+static void harm(struct fleet *f, unsigned i)
+{
+    unsigned before = count(f, RECORD_VERDICT);
+    f->bad[i] = f->worse[i] = true;
+    for (unsigned k = 0; k < 80 && count(f, RECORD_VERDICT) == before; k++) run(f, SPAN_S(30));
+    assert_string_equal(record_get_text(last(f, RECORD_VERDICT), RF_VERDICT), "harmful");
+    f->bad[i] = f->worse[i] = false;
+    run(f, SPAN_MIN(30));
+}
+
+/* The first of them is more than a day old when the third comes: no reason to ask. */
+static void test_three_harmful_verdicts_in_two_days_do_not(void **state)
+{
+    (void)state;
+    struct fleet *f = fleet_new(4, NULL);
+    harm(f, 0);
+    run(f, SPAN_HOUR(24));
+    harm(f, 1);
+    harm(f, 2);
+    f->bad[3] = true;
+    run_to(f, 3, STATE_SETTLING, 30);
+    fleet_free(f);
+}
+
+/* Only resume lifts the fleet's breaker: another word to all services does not. */
+static void test_retry_does_not_lift_the_breaker_of_the_fleet(void **state)
+{
+    (void)state;
+    struct fleet *f = fleet_new(4, NULL);
+    for (unsigned i = 0; i < 3; i++) harm(f, i);
+    struct event e = {.kind = EVENT_COMMAND, .service = ALL_SERVICES,
+                      .u.command = {.verb = COMMAND_RETRY, .by = "li.wei", .via = "cli", .role = ROLE_ADMIN}};
+    send(f, &e);
+    f->bad[3] = true;
+    run_to(f, 3, STATE_AWAITING, 30);
+    fleet_free(f);
+}
+
 static void test_a_storm_is_told_once_and_asks(void **state)
 {
     (void)state;
@@ -322,6 +360,8 @@ int main(void)
         cmocka_unit_test(test_a_stranger_that_falls_ill_does_not),
         cmocka_unit_test(test_early_harm_says_what_it_saw),
         cmocka_unit_test(test_three_harmful_verdicts_drop_the_fleet_to_confirm),
+        cmocka_unit_test(test_three_harmful_verdicts_in_two_days_do_not),
+        cmocka_unit_test(test_retry_does_not_lift_the_breaker_of_the_fleet),
         cmocka_unit_test(test_a_storm_is_told_once_and_asks),
         cmocka_unit_test(test_two_writes_at_once_are_two_of_the_hour),
         cmocka_unit_test(test_a_halted_action_still_counts_in_its_group),

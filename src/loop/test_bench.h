@@ -39,6 +39,7 @@ struct bench {
     unsigned log_n, log_seen;
     bool append_fails, append_silent, fold_waits;   /* fold_waits: the shell is asked to fold and takes its time */
     struct buf notices, replies;
+    char detail[64];                         /* of the newest reply: the reason code of a refusal */
     void (*on_tick)(struct bench *b);        /* plant: set signals from knobs, before each round */
     uint64_t events;
 };
@@ -229,6 +230,7 @@ static inline void bench_effects(struct bench *b, const struct update *u)
             buf_printf(&b->notices, "%s\n%s\n", f[i].u.notify.subject, f[i].u.notify.text);
         } else if (f[i].kind == EFFECT_REPLY) {
             buf_printf(&b->replies, "%s: %s\n", status_text(f[i].u.reply.status), f[i].u.reply.text);
+            (void)text_copy(b->detail, sizeof b->detail, f[i].u.reply.detail);
         }
     }
     for (uint32_t i = 0; i < n; i++) {

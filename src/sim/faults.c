@@ -29,8 +29,19 @@ static enum record_kind some_record(struct prng *p, enum faults_kind k)
         RECORD_UNDONE, RECORD_FAILED, RECORD_CANCEL, RECORD_ROLLBACK, RECORD_HALT,
         RECORD_INCIDENT, RECORD_REQUEST, RECORD_UNDO_RETRY,
     };
+    static const enum record_kind before_a_write[] = {
+        RECORD_INTENT, RECORD_INTENT, RECORD_INTENT, RECORD_VERDICT, RECORD_UNDO, RECORD_CANCEL, RECORD_ROLLBACK,
+    };
     bool asked = k == FAULTS_APPROVE || k == FAULTS_APPROVE_TWICE || k == FAULTS_REJECT;
+    if (faults_group(k) == FAULTS_WRITE) return before_a_write[prng_below(p, ARRAY_LEN(before_a_write))];
     return asked ? RECORD_REQUEST : any[prng_below(p, ARRAY_LEN(any))];
+}
+
+/* A bad server, a bad disk and a kill at some effect hurt only while something is under way. */
+static bool hurts_at_once(enum faults_kind k)
+{
+    enum faults_group g = faults_group(k);
+    return g == FAULTS_WRITE || g == FAULTS_STORE || g == FAULTS_DISK || (g == FAULTS_PROCESS && faults_lasts(k));
 }
 
 static struct span length_of(struct prng *p, enum faults_kind k)
@@ -59,7 +70,7 @@ static void draw_item(struct faults *f, struct prng *p, enum faults_kind k, stru
     if (k == FAULTS_APPROVE || k == FAULTS_APPROVE_TWICE) i->on_record = true;
     i->record = some_record(p, k);
     i->nth = (uint8_t)(1 + prng_below(p, 2));
-    i->delay = prng_below(p, 4) == 0 ? SPAN_MS(0) : log_between(p, 0.001, 1200);
+    i->delay = prng_below(p, 4) < (hurts_at_once(k) ? 3 : 1) ? SPAN_MS(0) : log_between(p, 0.001, 1200);
     i->len = length_of(p, k);
     i->size = prng_unit(p);
     if (i->on_record) i->at.us = (int64_t)prng_below(p, (uint64_t)(active.us / 2));

@@ -61,6 +61,8 @@ void invariants_read(struct swarm_service *s, uint16_t knob, const struct read_v
 {
     struct inv_knob *k = knob_of(s, knob);
     char text[64];
+    (void)text_copy(k->read_before, sizeof k->read_before, k->read);
+    k->read_ok_before = k->read_ok;
     k->read_at = s->w->now;
     k->sampled_at = sampled;
     k->read_ok = v->failed == 0;
@@ -153,16 +155,16 @@ static void check_forward(struct swarm_service *s, struct inv_knob *k, struct in
     if (def->tier == 2 && !k->approved) violated(s->w, "I4 tier 2 without an approval");
     if (k->mode != MODE_AUTO && !k->approved) violated(s->w, "I4 mode is not auto, and nobody has approved");
     if (k->automatic && s->inv->autos > 3) violated(s->w, "I5 a fourth automatic change in a row");
-    if (strcmp(k->read, k->from) != 0) {
-        violated(s->w, "I12 the newest answer is '%s', the write starts from '%s'", k->read, k->from);
-    }
+    /* An answer that came after the write was planned is too late for it: compare-and-set, or yielding, is the guard then. */
+    const char *seen = instant_before(planned, k->read_at) ? k->read_before : k->read;
+    if (strcmp(seen, k->from) != 0) violated(s->w, "I12 the newest answer is '%s', the write starts from '%s'", seen, k->from);
     if (s->w->cas == CAS_NONE && span_less(SPAN_S(1), instant_since(planned, k->sampled_at))) {
         violated(s->w, "I12 the value was looked at too long ago");
     }
     inv_known(s, s->def->signals[s->def->judge.latency].name, planned);
 }
 
-static void check_undo(struct swarm_service *s, struct inv_knob *k)
+static void check_undo(struct swarm_service *s, struct inv_knob *k, struct instant planned)
 {
     if (k->phase != INV_UNDO && k->phase != INV_UNDO_RETRY) {
         violated(s->w, "I2 an undo without a record (%s)", inv_phase_name(k->phase));
@@ -170,7 +172,8 @@ static void check_undo(struct swarm_service *s, struct inv_knob *k)
     if (s->inv->halted && !k->by_person) violated(s->w, "I6 an automatic undo while halted");
     if (s->w->p->store_frozen) violated(s->w, "I6 an undo while the store fails");
     if (++k->undo_sends > k->undo_records) violated(s->w, "I9 an undo is sent twice for one record");
-    if (!k->read_ok) violated(s->w, "I12 an undo over somebody else's value ('%s')", k->read);
+    bool ok = instant_before(planned, k->read_at) ? k->read_ok_before : k->read_ok;
+    if (!ok) violated(s->w, "I12 an undo over somebody else's value ('%s')", k->read);
 }
 
 void invariants_send(struct swarm_service *s, uint16_t knob, const struct knob_value *value, uint32_t action, bool is_undo,
@@ -183,7 +186,7 @@ void invariants_send(struct swarm_service *s, uint16_t knob, const struct knob_v
     if (strlen(want) != value->len || memcmp(want, value->bytes, value->len) != 0) {
         violated(s->w, "I3 '%.*s' is sent, the record says '%s'", (int)value->len, value->bytes, want);
     }
-    if (is_undo) check_undo(s, k);
+    if (is_undo) check_undo(s, k, planned);
     else check_forward(s, k, planned);
     k->sent_at = s->w->now;
     struct instant until = instant_add(instant_add(s->w->now, k->settle), k->window);

@@ -24,7 +24,8 @@ struct inv_knob {
     enum mode mode;
     struct instant applied_at, interval_until, protect_until, cool_until, frozen_until, sent_at;
     char read[64];                   /* newest answer: the uniform value, "" when instances differ, "?" when unreadable */
-    bool read_ok, read_known;        /* read_ok: only values of this action were read */
+    char read_before[64];            /* the answer before the newest */
+    bool read_ok, read_ok_before;    /* read_ok: only values of this action were read */
     struct instant read_at, sampled_at, wrong_since;
 };
 

@@ -1,0 +1,166 @@
+/* What a person sees and asks for while an action runs, and what a restart must still know. Virtual time, a pretended target. */
+#include "support/test.h"
+
+#include "loop/test_bench.h"
+
+static bool fault, cured;
+static unsigned wobble;
+
+static void plant(struct bench *b)
+{
+    static const double noise[] = {0, 0.4, -0.3, 0.2, -0.5, 0.3, -0.1};
+    double n = noise[wobble++ % 7];
+    bool bad = fault && !(cured && b->target.value[B_BATCH] >= 64);
+    b->signal[B_P99] = (bad ? 46.8 : 38) + n;
+    b->signal[B_QUEUE] = (bad ? 320 : 90) + 4 * n;
+    b->signal[B_GPU] = bad ? 0.78 : 0.65;
+}
+
+static void run_to(struct bench *b, enum state state, unsigned minutes)
+{
+    for (unsigned i = 0; i < 2 * minutes && bench_state(b) != state; i++) bench_run(b, SPAN_S(30));
+    if (bench_state(b) != state) fail_msg("never %s, is %s", state_name(state), state_name(bench_state(b)));
+}
+
+/* Warm for a day, then ill; batch_max heals it or not. */
+static struct bench *ill(bool heals)
+{
+    struct bench *b = bench_new(MODE_AUTO);
+    fault = false;
+    cured = heals;
+    wobble = 0;
+    b->on_tick = plant;
+    bench_start(b);
+    bench_run(b, SPAN_HOUR(25));
+    fault = true;
+    return b;
+}
+
+static void test_the_view_shows_the_running_action(void **state)
+{
+    (void)state;
+    struct bench *b = ill(true);
+    struct arena a = ARENA_INIT;
+    struct service_view v;
+    run_to(b, STATE_SETTLING, 15);
+    loop_view(b->loop, 0, &a, &v);
+    assert_true(v.action.present);
+    assert_int_equal(v.action.phase, STATE_SETTLING);
+    run_to(b, STATE_OBSERVING, 5);
+    loop_view(b->loop, 0, &a, &v);
+    assert_int_equal(v.action.phase, STATE_OBSERVING);
+    assert_string_equal(v.action.from, "32");
+    assert_string_equal(v.action.to, "64");
+    arena_free(&a);
+    bench_free(b);
+}
+
+/* loop.md row 48: a named person may take the running action back while it settles. */
+static void test_the_running_action_can_be_rolled_back(void **state)
+{
+    (void)state;
+    struct bench *b = ill(true);
+    run_to(b, STATE_SETTLING, 15);
+    bench_command(b, COMMAND_ROLLBACK, "text-embed/1");
+    bench_run(b, SPAN_MIN(1));
+    assert_non_null(strstr(buf_text(&b->replies), "ok"));
+    assert_non_null(bench_last(b, RECORD_ROLLBACK));
+    assert_non_null(bench_last(b, RECORD_UNDONE));
+    assert_near(b->target.value[B_BATCH], 32, 0);
+    bench_free(b);
+}
+
+/* Ids of values are in the order in which they were first seen: the old value of a kept change has a smaller one. */
+static void test_the_old_value_by_hand_is_noticed(void **state)
+{
+    (void)state;
+    struct bench *b = ill(true);
+    run_to(b, STATE_OBSERVING, 15);
+    run_to(b, STATE_WATCHING, 15);
+    assert_near(b->target.value[B_BATCH], 64, 0);
+    b->target.value[B_BATCH] = 32;
+    b->target.version[B_BATCH]++;
+    fault = false;
+    bench_run(b, SPAN_MIN(2));
+    const struct record *r = bench_last(b, RECORD_EXTERNAL);
+    assert_non_null(r);
+    assert_string_equal(record_get_text(r, RF_READ), "32");
+    bench_free(b);
+}
+
+static struct bench *with_a_person(void)
+{
+    struct bench *b = ill(false);
+    run_to(b, STATE_PERSON, 120);
+    assert_true(loop_control(b->loop, 0)->excluded.n > 0);
+    return b;
+}
+
+/* What was ruled out is tried again only when a person says so, and a restart knows which of the two was said. */
+static void test_retry_clear_survives_a_restart(void **state)
+{
+    (void)state;
+    for (int clear = 0; clear < 2; clear++) {
+        struct bench *b = with_a_person();
+        struct event e = {.kind = EVENT_COMMAND,
+                          .u.command = {.verb = COMMAND_RETRY, .id = 1, .by = "li.wei", .via = "cli", .role = ROLE_ADMIN,
+                                        .clear = clear == 1}};
+        bench_event(b, &e);
+        assert_non_null(bench_last(b, RECORD_RETRY));
+        assert_int_equal(loop_control(b->loop, 0)->excluded.n == 0, clear);
+        bench_restart(b, SPAN_S(2));
+        assert_int_equal(loop_control(b->loop, 0)->excluded.n == 0, clear);
+        bench_free(b);
+    }
+}
+
+static void test_normal_now_closes_the_incident_for_good(void **state)
+{
+    (void)state;
+    struct bench *b = with_a_person();
+    bench_command(b, COMMAND_NORMAL_NOW, NULL);
+    assert_int_equal(bench_state(b), STATE_WATCHING);
+    assert_false(loop_control(b->loop, 0)->incident_open);
+    bench_restart(b, SPAN_S(2));
+    assert_false(loop_control(b->loop, 0)->incident_open);
+    bench_free(b);
+}
+
+/* A service that is not there is nobody: nothing happens, nothing is read beyond the list. */
+static void test_an_event_for_no_service(void **state)
+{
+    (void)state;
+    struct bench *b = ill(true);
+    uint64_t before = loop_digest(b->loop);
+    struct update u;
+    struct event e = {.kind = EVENT_FOLDED, .service = 1, .now = b->now, .wall = bench_wall(b)};
+    loop_step(b->loop, &e, &u);
+    assert_int_equal(u.n, 0);
+    assert_true(loop_digest(b->loop) == before);
+    bench_free(b);
+}
+
+static void test_a_refusal_names_its_reason(void **state)
+{
+    (void)state;
+    struct bench *b = ill(true);
+    struct event lost = {.kind = EVENT_HEALTH, .service = ALL_SERVICES, .u.health = {.set = FREEZE_LEASE}};
+    bench_event(b, &lost);
+    bench_command(b, COMMAND_RETRY, NULL);
+    assert_string_equal(b->detail, "not-leader");
+    bench_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_view_shows_the_running_action),
+        cmocka_unit_test(test_the_running_action_can_be_rolled_back),
+        cmocka_unit_test(test_the_old_value_by_hand_is_noticed),
+        cmocka_unit_test(test_retry_clear_survives_a_restart),
+        cmocka_unit_test(test_normal_now_closes_the_incident_for_good),
+        cmocka_unit_test(test_an_event_for_no_service),
+        cmocka_unit_test(test_a_refusal_names_its_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
