@@ -8,6 +8,7 @@
 
 #include "api/http_request.h"
 #include "api/site.h"
+#include "api/v1_inside.h"
 #include "base/check.h"
 
 #define TEXT "text/plain; charset=utf-8"
@@ -36,8 +37,12 @@ void api_get_ready(void *ctx, struct http_request *r)
 void api_post_reload(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
+    struct v1_field by = {.key = "by", .most = 60}, via = {.key = "via", .most = 8};
+    struct v1_field f[] = {by, via};
+    struct v1_caller who;
     struct err e;
-    if (api->reload(api->ctx, http_request_who(r)->name, &e) == STATUS_OK) text(r, 200, "configuration loaded\n");
+    if (!v1_body(r, f, ARRAY_LEN(f)) || !v1_caller(r, &f[0], &f[1], &who)) return;
+    if (api->reload(api->ctx, who.by, &e) == STATUS_OK) text(r, 200, "configuration loaded\n");
     else http_reply_error(r, 500, "the old configuration stays in force: %s", e.text);
 }
 

@@ -158,6 +158,11 @@ static void loop_part(struct buf *b, const struct api_runtime *r)
         line(b, METRIC_VERDICTS, LABELS("verdict", verdict_name((enum verdict)i)), (double)r->verdicts[i]);
     single(b, METRIC_ROLLBACKS, (double)r->rollbacks);
     single(b, METRIC_INCIDENTS, (double)r->incidents);
+    static const char *const words[] = {"false", "true", "useful"};
+    head(b, METRIC_FEEDBACK);
+    for (unsigned i = 0; i < ARRAY_LEN(words); i++) line(b, METRIC_FEEDBACK, LABELS("verdict", words[i]), (double)r->feedback[i]);
+    single(b, METRIC_JUDGED, (double)r->incidents_judged);
+    if (r->incidents_judged) single(b, METRIC_FALSE_ALARM, (double)r->false_alarms / (double)r->incidents_judged);
     single(b, METRIC_UNEXPECTED, (double)r->unexpected);
 }
 

@@ -5,6 +5,7 @@
 #define API_V1_H
 
 #include "api/api.h"
+#include "api/emit.h"
 #include "model/record.h"
 
 #define V1_LIMIT_MAX 1000        /* rows of one answer */
@@ -13,6 +14,7 @@
 struct v1_incident {
     const char *service, *symptom, *cause, *last_kind, *last_reason;
     uint64_t incident, actions;
+    const char *feedback;                /* the newest: false, true, useful; "" none */
     struct wall onset, opened, closed;   /* closed: WALL_NONE while open */
 };
 
@@ -34,6 +36,9 @@ struct v1_verified { bool good; uint64_t records, checkpoints, bad_seq; char why
 /* Points of one signal, oldest first. */
 struct v1_series { uint16_t signal; const struct wall *times; const double *values; uint32_t n; };
 
+/* What a person says about an incident. verdict: false, true, useful; comment: NULL none. */
+struct v1_feedback { const char *service; uint64_t incident; const char *verdict, *comment, *by, *via; };
+
 /* What only the daemon can do for this API. Every function answers at once. */
 struct v1_port {
     void *ctx;                                                    /* first argument of all of them */
@@ -46,6 +51,12 @@ struct v1_port {
     enum status (*verify)(void *ctx, struct v1_verified *ret, struct err *e);   /* LIMIT: too long for an answer */
     void (*audit)(void *ctx, struct v1_audit *ret);
     enum status (*deploy)(void *ctx, uint16_t service, const char *version, const char *by, struct err *e);
+    /* NOT_FOUND: no such incident. `done` is called once, when the record is durable or it is known that it is not. */
+    void (*feedback)(void *ctx, const struct v1_feedback *f,
+                     void (*done)(void *done_ctx, enum status s, const char *text, const char *detail), void *done_ctx);
+    /* Emits the key "data". service NULL: all. LIMIT: too long for an answer. */
+    enum status (*report)(void *ctx, const char *service, struct wall since, struct wall until, struct emit *out, struct err *e);
+    struct wall (*now)(void *ctx);                                /* nominal */
     /* Pieces of one import come one after another; `last` makes them count, all at once. */
     enum status (*import)(void *ctx, uint16_t service, const struct v1_series *series, uint32_t n, bool last,
                           const char *by, struct err *e);

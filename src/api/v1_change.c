@@ -9,8 +9,8 @@
 #include "base/num.h"
 #include "base/text.h"
 
-/* The loop's answer is the API's. The request may have lost its peer meanwhile; answering then only frees it. */
-static void on_done(void *ctx, enum status s, const char *text, const char *detail)
+/* The request may have lost its peer meanwhile; answering then only frees it. */
+void v1_outcome(void *ctx, enum status s, const char *text, const char *detail)
 {
     struct http_request *r = ctx;
     struct v1_answer a;
@@ -25,8 +25,6 @@ static void on_done(void *ctx, enum status s, const char *text, const char *deta
     emit_close(&a.e, '}');
     v1_end(&a, r);
 }
-
-struct v1_caller { const char *by, *via; };
 
 static const struct { const char *word; enum command_verb verb; } verbs[] = {
     {"approve", COMMAND_APPROVE}, {"reject", COMMAND_REJECT}, {"halt", COMMAND_HALT}, {"halt-undo", COMMAND_HALT_UNDO},
@@ -47,9 +45,7 @@ static bool verb_of(struct http_request *r, enum command_verb *ret)
     return false;
 }
 
-/* The audit names the person who was recognised. Only the token of this machine's data folder speaks for others: its
- * holder says who, as the command line does. */
-static bool who_asks(struct http_request *r, const struct v1_field *by, const struct v1_field *via, struct v1_caller *ret)
+bool v1_caller(struct http_request *r, const struct v1_field *by, const struct v1_field *via, struct v1_caller *ret)
 {
     const struct identity *who = http_request_who(r);
     if (via->set && !text_eq(via->text, "cli") && !text_eq(via->text, "api") && !text_eq(via->text, "console")) {
@@ -77,7 +73,7 @@ static bool send(struct api *api, struct http_request *r, uint16_t service, enum
         [CLEAR] = {.key = "clear", .is_bool = true},
     };
     struct v1_caller caller;
-    if (!v1_body(r, f, FIELDS) || !who_asks(r, &f[BY], &f[VIA], &caller)) return false;
+    if (!v1_body(r, f, FIELDS) || !v1_caller(r, &f[BY], &f[VIA], &caller)) return false;
     struct command c = {
         .verb = verb,
         .by = caller.by,
@@ -88,7 +84,7 @@ static bool send(struct api *api, struct http_request *r, uint16_t service, enum
         .request = f[REQUEST].set ? f[REQUEST].text : NULL,
         .clear = f[CLEAR].on,
     };
-    api->control.command(api->control.ctx, service, &c, on_done, r);
+    api->control.command(api->control.ctx, service, &c, v1_outcome, r);
     return true;
 }
 
@@ -120,7 +116,7 @@ void v1_post_event(void *ctx, struct http_request *r)
     }
     if (!v1_service(ctx, r, f[SERVICE].text, &service)) return;
     enum status s = port->deploy(port->ctx, service, f[VERSION].text, f[BY].text[0] ? f[BY].text : "token", &e);
-    on_done(r, s, s == STATUS_OK ? "the release is noted" : e.text, "");
+    v1_outcome(r, s, s == STATUS_OK ? "the release is noted" : e.text, "");
 }
 
 /* ---- import ---- */
@@ -263,5 +259,5 @@ void v1_post_import(void *ctx, struct http_request *r)
     imported(said, sizeof said, &t, api->control.policy(api->control.ctx)->services[service].signal_count, text_eq(last, "true"));
     free(t.times);
     free(t.values);
-    on_done(r, s, s == STATUS_OK ? said : e.text, "");
+    v1_outcome(r, s, s == STATUS_OK ? said : e.text, "");
 }

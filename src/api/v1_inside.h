@@ -29,4 +29,11 @@ struct v1_field { const char *key; bool is_bool; size_t most; char text[257]; bo
 /* false: answered with 400. An empty body is an object without keys. */
 bool v1_body(struct http_request *r, struct v1_field *fields, unsigned n);
 
+/* The audit names the person who was recognised. Only the token of this machine's data folder speaks for others: its
+ * holder says who, as the command line does. false: answered with 400. */
+struct v1_caller { const char *by, *via; };
+bool v1_caller(struct http_request *r, const struct v1_field *by, const struct v1_field *via, struct v1_caller *ret);
+/* What somebody else has done or refused, as the answer: {done, detail}, or the error. ctx is the request. */
+void v1_outcome(void *ctx, enum status s, const char *text, const char *detail);
+
 #endif

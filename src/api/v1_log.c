@@ -29,6 +29,7 @@ static bool add_incident(void *arg, const struct v1_incident *x)
     emit_int(f->e, "actions", (int64_t)x->actions);
     emit_text_or_null(f->e, "last", x->last_kind);
     emit_text_or_null(f->e, "reason", x->last_reason);
+    emit_text_or_null(f->e, "feedback", x->feedback);
     emit_close(f->e, '}');
     return ++f->n < f->limit;
 }

@@ -131,7 +131,7 @@ static void on_signal(evutil_socket_t sig, short what, void *arg)
     struct err e;
     (void)what;
     if (sig == SIGHUP) {
-        (void)daemon_reload(d, "SIGHUP", &e);
+        (void)daemon_reload(d, "file (SIGHUP)", &e);
         return;
     }
     log_line(LEVEL_INFO, "daemon", "told to end; no setting is changed by that", "signal", sig == SIGTERM ? "SIGTERM" : "SIGINT",
@@ -261,6 +261,7 @@ static void say_start(struct daemon *d)
              d->options.dry_run ? ", dry run" : "");
     snprintf(services, sizeof services, "%u", d->policy->service_count);
     daemon_log_own(d, RECORD_START, "trimtab", note);
+    daemon_modes_at_start(d);         /* before the POLICY: what a crash leaves out is seen again at the next start */
     daemon_policy_keep(d, "start");
     log_line(LEVEL_INFO, "daemon", "started", "version", TRIMTAB_VERSION, "listen", d->bound, "data", d->data, "services", services,
              "speed", buf_text(&speed), "dry_run", d->options.dry_run ? "true" : NULL, NULL);

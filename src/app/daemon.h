@@ -1,6 +1,7 @@
 /* The daemon's inside: one thread, one event loop, one `struct daemon`. The files daemon_*.c each hold one concern:
  * daemon.c life, daemon_effects.c effects into I/O, daemon_log.c the audit log and its acks, daemon_halt.c the kill
- * switch, daemon_reload.c policies, daemon_api.c what the API asks, daemon_access.c who may come in. */
+ * switch, daemon_reload.c policies, daemon_modes.c their modes, daemon_api.c what the API asks, daemon_access.c who may
+ * come in, daemon_feedback.c what people say of incidents. */
 #ifndef APP_DAEMON_H
 #define APP_DAEMON_H
 
@@ -49,6 +50,7 @@ struct pending_command {
     uint16_t service;
     void (*done)(void *ctx, enum status s, const char *text, const char *detail);
     void *done_ctx;
+    const char *text;                      /* what to say; NULL: by the verb */
     uint64_t after;                        /* answered when the append of this token is acked; 0: not yet replied to */
     int64_t since;                         /* monotonic, of the loop's reply */
     bool unrecorded;                       /* an append before `after` failed */
@@ -97,6 +99,10 @@ struct daemon {
     bool module_frozen;
     unsigned module_good_seconds;
     int64_t last_retain;
+    /* daemon_feedback.c */
+    uint64_t feedback[3];                  /* ever given: false, true, useful */
+    /* daemon_modes.c */
+    char last_revision[65];                /* in force when the log was last written to; "": the log is new */
     /* daemon_reload.c */
     bool reload_ok;
     int64_t reload_at;                     /* wall, of the last good one */
@@ -150,9 +156,17 @@ bool daemon_may_send(void *ctx, uint16_t service, uint32_t epoch, bool is_undo);
 struct policy *daemon_policy_read(const char *path, char **ret_text, size_t *ret_len, char *error, size_t cap);
 void daemon_policy_keep(struct daemon *d, const char *by);   /* store and POLICY record */
 enum status daemon_reload(struct daemon *d, const char *by, struct err *e);
+/* Records changes of modes that the loop does not see: since the last run, and of services that a reload brings. */
+void daemon_modes_at_start(struct daemon *d);
+void daemon_modes_of_new(struct daemon *d, const struct policy *was, const char *by);
 bool daemon_speed_fits(const struct policy *p, double speed, struct err *e);
 
 void daemon_api_open(struct daemon *d);
+void daemon_feedback_open(struct daemon *d);
+void daemon_feedback_count(struct daemon *d, const struct record *r);   /* when the log is read, and for each new one */
+/* `done` once the newest append is on the disk, or is known not to be. */
+void daemon_reply_when_durable(struct daemon *d, void (*done)(void *ctx, enum status s, const char *text, const char *detail),
+                               void *ctx);
 void daemon_v1_open(struct daemon *d);
 /* daemon_import.c: v1_port.import. */
 enum status daemon_import(void *ctx, uint16_t service, const struct v1_series *series, uint32_t n, bool last, const char *by,

@@ -65,6 +65,7 @@ static void loop_numbers(struct daemon *d, struct api_runtime *r)
     r->incidents = c.incidents;
     memcpy(r->decisions, c.decisions, sizeof r->decisions);
     memcpy(r->verdicts, c.verdicts, sizeof r->verdicts);
+    memcpy(r->feedback, d->feedback, sizeof r->feedback);
     r->services = c.services;
     r->in_flight = c.in_flight;
     r->awaiting = c.awaiting;
@@ -120,7 +121,11 @@ static void get_runtime(void *ctx, struct api_runtime *ret)
     struct daemon *d = ctx;
     struct store_health h;
     char why[200];
+    struct store_feedback said = {0};
     store_health(d->store, &h);
+    (void)store_feedback(d->store, &said, NULL);
+    ret->false_alarms = said.false_alarms;
+    ret->incidents_judged = said.all;
     ret->version = TRIMTAB_VERSION;
     ret->revision = d->policy->revision;
     ret->store_state = store_state_name(h.state);

@@ -49,13 +49,26 @@ static void answer(struct daemon *d, struct pending_command **at, enum status s,
     free(c);
 }
 
+/* The record is what has been done by now; what it leads to comes after it. */
+static const char *done_text(enum command_verb verb)
+{
+    switch (verb) {
+    case COMMAND_APPROVE: return "recorded; the change is measured once more and made next";
+    case COMMAND_ROLLBACK:
+    case COMMAND_CANCEL: return "recorded; the old value is written back next";
+    case COMMAND_HALT_UNDO: return "recorded; an unverified change is taken back first";
+    default: return "done";
+    }
+}
+
 static void reply(struct daemon *d, const struct effect *e)
 {
     for (struct pending_command **at = &d->commands; *at; at = &(*at)->next) {
         struct pending_command *c = *at;
         if (c->id != e->u.reply.id) continue;
         if (e->u.reply.status != STATUS_OK || d->pending_n == 0) {
-            answer(d, at, e->u.reply.status, e->u.reply.text, e->u.reply.detail);
+            const char *text = e->u.reply.status == STATUS_OK && c->service != ALL_SERVICES ? done_text(c->verb) : e->u.reply.text;
+            answer(d, at, e->u.reply.status, text, e->u.reply.detail);
         } else {
             c->after = d->next_token;      /* its records were queued just before this */
             c->since = clock_monotonic_us();
@@ -79,7 +92,8 @@ void daemon_replies(struct daemon *d, uint64_t token, bool recorded)
     for (struct pending_command **at = &d->commands; *at;) {
         struct pending_command *c = *at;
         if (c->after && token && token <= c->after && !recorded) c->unrecorded = true;
-        if (c->after && token >= c->after && !c->unrecorded) answer(d, at, STATUS_OK, "done", "");
+        if (c->after && token >= c->after && !c->unrecorded)
+            answer(d, at, STATUS_OK, c->text ? c->text : done_text(c->verb), "");
         else if (c->after && token >= c->after) answer_unrecorded(d, at, "the audit could not be written");
         else if (c->after && now - c->since > REPLY_PATIENCE_US) answer_unrecorded(d, at, "the disk has not confirmed it yet");
         else at = &c->next;
@@ -148,6 +162,17 @@ void daemon_notice(struct daemon *d, enum notice level, const char *subject, con
 void daemon_effects(struct daemon *d, const struct update *u)
 {
     for (uint32_t i = 0; i < u->n && !(d->ending && d->exit_code != EXIT_GOOD); i++) carry_out(d, &u->effects[i]);
+}
+
+void daemon_reply_when_durable(struct daemon *d, void (*done)(void *ctx, enum status s, const char *text, const char *detail),
+                               void *ctx)
+{
+    struct pending_command *p = calloc(1, sizeof *p);
+    CHECK(p != NULL);
+    *p = (struct pending_command){.next = d->commands, .id = ++d->next_command, .verb = COMMAND_NORMAL_NOW,
+                                  .text = "recorded", .service = ALL_SERVICES, .done = done, .done_ctx = ctx,
+                                  .after = d->next_token, .since = clock_monotonic_us()};
+    d->commands = p;
 }
 
 void daemon_command(struct daemon *d, uint16_t service, struct command *c,

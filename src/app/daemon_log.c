@@ -107,7 +107,7 @@ void daemon_log_own(struct daemon *d, enum record_kind kind, const char *by, con
 
 /* ---- folding ---- */
 
-struct folding { struct daemon *d; struct wall newest; uint64_t n; };
+struct folding { struct daemon *d; struct wall newest; uint64_t n; bool all; };
 
 static bool fold_entry(void *arg, const struct store_entry *entry)
 {
@@ -115,6 +115,9 @@ static bool fold_entry(void *arg, const struct store_entry *entry)
     const char *service = record_get_text(entry->record, RF_SERVICE);
     struct event e = {.kind = EVENT_RECORD, .service = policy_service(f->d->policy, service)};
     f->n++;
+    if (f->all) daemon_feedback_count(f->d, entry->record);
+    if (entry->record->kind == RECORD_POLICY)
+        (void)text_copy(f->d->last_revision, sizeof f->d->last_revision, record_get_text(entry->record, RF_POLICY));
     if (!*service || e.service == NO_INDEX) return true;
     e.u.record = entry->record;
     daemon_step(f->d, &e);
@@ -145,7 +148,7 @@ void daemon_log_load_state(struct daemon *d, uint16_t service)
 
 void daemon_log_fold_all(struct daemon *d)
 {
-    struct folding f = {.d = d};
+    struct folding f = {.d = d, .all = true};
     struct err e;
     struct event end = {.kind = EVENT_FOLDED, .service = ALL_SERVICES};
     for (uint16_t i = 0; i < d->policy->service_count; i++) daemon_log_load_state(d, i);

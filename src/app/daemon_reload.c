@@ -144,10 +144,11 @@ enum status daemon_reload(struct daemon *d, const char *by, struct err *e)
     d->policy_text = text;
     d->policy_len = len;
     daemon_access_reload(d);           /* the old one's settings die with it */
-    daemon_policy_keep(d, by);
     d->reloads++;
     d->reload_error[0] = '\0';
-    daemon_step(d, &ev);
+    daemon_step(d, &ev);               /* its MODE records come before the POLICY: see daemon_modes.c */
+    daemon_modes_of_new(d, was, by);
+    daemon_policy_keep(d, by);
     for (uint16_t i = 0; i < fresh->service_count; i++) {
         if (policy_service(was, fresh->services[i].name) == NO_INDEX) daemon_log_load_state(d, i);
     }

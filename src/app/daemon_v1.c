@@ -23,6 +23,7 @@ static bool relay_incident(void *arg, const struct store_incident_row *x)
     const struct v1_sink *sink = ((struct relay *)arg)->sink;
     struct v1_incident row = {
         .service = x->service, .symptom = x->symptom, .cause = x->cause, .last_kind = x->last_kind, .last_reason = x->last_reason,
+        .feedback = x->feedback,
         .incident = x->incident, .actions = x->actions, .onset = {x->onset}, .opened = {x->opened}, .closed = {x->closed},
     };
     return sink->incident(sink->arg, &row);
@@ -108,6 +109,7 @@ void daemon_v1_open(struct daemon *d)
         .checkpoint = get_checkpoint, .prove = get_proof, .verify = verify, .audit = get_audit, .deploy = deploy,
         .import = daemon_import,
     };
+    daemon_feedback_open(d);
     v1_open(&d->api, &d->v1);
 }
 

@@ -36,6 +36,7 @@ static const struct { const char *kind, *heading, *pattern; } sentences[] = {
     {"ROLLBACK", "By hand", "{by} asked to take it back[: {note}]."},
     {"HALT", "By hand", "{by} halted automatic writes[: {note}]."},
     {"RESUME", "By hand", "{by} lifted the halt[: {note}]."},
+    {"FEEDBACK", "By hand", "{by} said that it was {outcome}[: {note}]."},
     {"RETRY", "By hand", "{by} handed the incident back to the loop[: {note}]."},
     {"ACCEPTED", "By hand", "{by} said that this is normal now[: {note}]."},
     {"UNDO", "Did", "Taking it back: {to} -> {from}."},
@@ -50,6 +51,9 @@ static const char *value_of(const json_t *record, const char *key)
     enum reason r;
     if (text_eq(key, "reason") && reason_parse(s, &r)) return reason_sentence(r);
     if (text_eq(key, "by") && text_eq(s, "auto")) return "the loop itself";
+    if (text_eq(key, "outcome") && text_eq(s, "false")) return "a false alarm";
+    if (text_eq(key, "outcome") && text_eq(s, "true")) return "real";
+    if (text_eq(key, "outcome") && text_eq(s, "useful")) return "real, and useful";
     if (text_eq(key, "outcome") && text_eq(s, "keep")) return "kept";
     if (text_eq(key, "outcome") && text_eq(s, "undo")) return "taken back";
     if (text_eq(key, "outcome") && text_eq(s, "handed")) return "baselines are still being learned";

@@ -34,7 +34,8 @@ static void say(const struct args *a, enum output o, const char *service, const 
     if (output_value(o, answer->data)) return;
     const char *done = text_of(answer->data, "done"), *detail = text_of(answer->data, "detail");
     printf("%s %s: %s%s%s\n", a->command->name, service, done, detail[0] ? ", " : "", detail);
-    if (!args_has(a, "all")) printf("See what comes of it: trimtab status %s\n", service);
+    if (args_has(a, "all")) return;
+    printf("See what comes of it: trimtab status %s; how it ended: trimtab incidents --service %s\n", service, service);
 }
 
 /* "embed/7" names action and service at once. */

@@ -82,12 +82,17 @@ struct store_incident_row {
     uint64_t incident;
     int64_t onset, opened, closed;               /* closed: STORE_NO_TIME while open */
     const char *last_kind, *last_reason;
+    const char *feedback;                        /* newest word of a person: false, true, useful; "" none */
     uint64_t actions, last_seq;
 };
 struct store_incident_sink { bool (*incident)(void *arg, const struct store_incident_row *row); void *arg; };
 /* Newest first; service NULL: of all; opened before `before` (INT64_MAX: from the newest on); at most `limit`. */
 enum status store_incidents(struct store *s, const char *service, int64_t before, uint32_t limit,
                             const struct store_incident_sink *sink, struct err *e);
+
+/* Incidents of which a person has said something, and those called a false alarm by the newest word. */
+struct store_feedback { uint64_t all, false_alarms; };
+enum status store_feedback(struct store *s, struct store_feedback *ret, struct err *e);
 
 struct store_action_row {
     const char *action, *service, *knob, *class, *cause, *from, *to, *by;

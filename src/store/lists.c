@@ -55,6 +55,21 @@ static enum status put_action(struct store_metrics *m, const struct store_entry 
     return store_sql_run(st, "listing an action", e);
 }
 
+/* What a person says of an incident is no step of its story. */
+static enum status put_feedback(struct store_metrics *m, const struct store_entry *x, struct err *e)
+{
+    const struct record *r = x->record;
+    sqlite3_stmt *st = NULL;
+    enum status rc = store_sql_prepare(m->db, "UPDATE incidents SET feedback = ? WHERE service = ? AND incident = ?", &st, e);
+    if (rc != STATUS_OK) return rc;
+    bind_text(st, 1, r, RF_OUTCOME);
+    bind_text(st, 2, r, RF_SERVICE);
+    sqlite3_bind_int64(st, 3, (sqlite3_int64)record_get_u64(r, RF_INCIDENT, 0));
+    rc = store_sql_run(st, "listing what was said of an incident", e);
+    sqlite3_finalize(st);
+    return rc;
+}
+
 struct derive { struct store_metrics *m; uint64_t next; enum status rc; struct err *e; };
 
 static bool derive_one(void *arg, const struct store_entry *x)
@@ -63,7 +78,8 @@ static bool derive_one(void *arg, const struct store_entry *x)
     const struct record *r = x->record;
     bool listed = record_has(r, RF_SERVICE);
     d->next = x->seq + 1;
-    if (listed && record_has(r, RF_INCIDENT)) d->rc = put_incident(d->m, x, d->e);
+    if (listed && r->kind == RECORD_FEEDBACK) d->rc = put_feedback(d->m, x, d->e);
+    else if (listed && record_has(r, RF_INCIDENT)) d->rc = put_incident(d->m, x, d->e);
     if (d->rc == STATUS_OK && listed && record_has(r, RF_ACTION)) d->rc = put_action(d->m, x, d->e);
     return d->rc == STATUS_OK;
 }
@@ -132,7 +148,7 @@ enum status store_incidents(struct store *s, const char *service, int64_t before
     enum status rc =
         open_list(s,
                   "SELECT service, incident, symptom, onset, opened, closed, cause, last_kind, last_reason,"
-                  " actions, last_seq FROM incidents WHERE (?1 IS NULL OR service = ?1) AND opened < ?2"
+                  " actions, last_seq, feedback FROM incidents WHERE (?1 IS NULL OR service = ?1) AND opened < ?2"
                   " ORDER BY opened DESC, service, incident DESC LIMIT ?3",
                   service, before, limit, &st, e);
     if (rc != STATUS_OK) return rc;
@@ -141,8 +157,27 @@ enum status store_incidents(struct store *s, const char *service, int64_t before
             .service = text_at(st, 0), .incident = (uint64_t)sqlite3_column_int64(st, 1), .symptom = text_at(st, 2),
             .onset = time_at(st, 3), .opened = time_at(st, 4), .closed = time_at(st, 5), .cause = text_at(st, 6),
             .last_kind = text_at(st, 7), .last_reason = text_at(st, 8),
-            .actions = (uint64_t)sqlite3_column_int64(st, 9), .last_seq = (uint64_t)sqlite3_column_int64(st, 10)};
+            .actions = (uint64_t)sqlite3_column_int64(st, 9), .last_seq = (uint64_t)sqlite3_column_int64(st, 10),
+            .feedback = text_at(st, 11)};
         if (!sink->incident(sink->arg, &row)) break;
+    }
+    return close_list(st, step, e);
+}
+
+enum status store_feedback(struct store *s, struct store_feedback *ret, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+    int step;
+    OBJ_VALID(s, STORE_MAGIC);
+    enum status rc = store_sql_prepare(s->metrics->reader,
+                                       "SELECT feedback, count(*) FROM incidents WHERE feedback <> '' GROUP BY feedback", &st, e);
+    if (rc != STATUS_OK) return rc;
+    *ret = (struct store_feedback){0};
+    while ((step = sqlite3_step(st)) == SQLITE_ROW) {
+        uint64_t n = (uint64_t)sqlite3_column_int64(st, 1);
+        const char *word = text_at(st, 0);
+        if (strcmp(word, "false") == 0) ret->false_alarms = n;
+        ret->all += n;
     }
     return close_list(st, step, e);
 }

@@ -181,7 +181,8 @@ static enum status prepare_all(struct store_metrics *m, struct err *e)
         {&m->put_state, "INSERT OR REPLACE INTO state VALUES (?, ?, ?)"},
         {&m->put_policy, "INSERT OR IGNORE INTO policy VALUES (?, ?, ?, ?)"},
         {&m->put_incident,
-         "INSERT INTO incidents VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+         "INSERT INTO incidents (service, incident, symptom, onset, opened, closed, cause, last_kind, last_reason, actions,"
+         " last_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
          " ON CONFLICT (service, incident) DO UPDATE SET"
          " symptom = iif(excluded.symptom <> '', excluded.symptom, symptom), onset = coalesce(excluded.onset, onset),"
          " closed = coalesce(excluded.closed, closed), cause = iif(excluded.cause <> '', excluded.cause, cause),"

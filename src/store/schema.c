@@ -43,6 +43,7 @@ static const char *const metrics_steps[] = {
     "CREATE INDEX actions_intended ON actions (intended);",
     "CREATE TABLE blocks (series INTEGER NOT NULL, first INTEGER NOT NULL, bytes BLOB NOT NULL,"
     " UNIQUE (series, first)) STRICT;",
+    "ALTER TABLE incidents ADD COLUMN feedback TEXT NOT NULL DEFAULT '';",
 };
 
 const struct store_schema store_schema_audit = {0x74726d61, audit_steps, ARRAY_LEN(audit_steps), "audit log"};
