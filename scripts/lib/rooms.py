@@ -45,7 +45,7 @@ PURE = ["base", "stats", "model", "expr", "promql"] + SIX + ["loop", "audit"]
 # The one exit for broken invariants must be able to say something before it ends the process: these files of
 # pure rooms may use these headers and symbols besides.
 EXCEPTIONS = {
-    "base/check.c": {"headers": {"unistd.h"}, "symbols": {"write", "report"}},
+    "base/check.c": {"headers": {"unistd.h"}, "symbols": {"write", "report", "_exit"}},
 }
 
 # C headers that a pure room may include: no time.h, unistd.h, pthread.h, locale.h, ctype.h, errno.h ...

@@ -13,6 +13,8 @@
 
 #define POOL 32                        /* idle easy handles kept */
 #define CONNECTIONS 256
+#define TRY_AGAIN_US 10000             /* after a failure of curl itself */
+#define TRIES 500
 
 struct transfer {
     struct fetch *engine;
@@ -25,6 +27,7 @@ struct transfer {
     void (*done)(void *arg, const struct fetch_result *r);
     void *arg;
     bool asked, refused;               /* may_send was asked; it said no */
+    bool unset;                        /* an option could not be set: without all of them nothing may be sent */
     char refused_why[200];             /* before anything was begun */
     char curl_error[CURL_ERROR_SIZE];
 };
@@ -36,6 +39,7 @@ struct fetch {
     struct transfer *running, *stillborn;
     CURL *pool[POOL];
     unsigned pool_n, running_n;
+    unsigned failures;                 /* of curl itself, one after another */
 };
 
 /* ---- one transfer ---- */
@@ -94,7 +98,8 @@ static void finish(struct transfer *t, CURLcode rc)
 {
     if (rc == CURLE_OK) (void)fetch_body_end(&t->answer);
     struct fetch_result r = {.outcome = outcome_of(t, rc), .sent = t->asked && !t->refused};
-    if (t->easy) (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &r.http);
+    bool known = t->easy && curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &r.http) == CURLE_OK;
+    if (!known && r.outcome == FETCH_ANSWER) r.outcome = FETCH_DOWN;   /* an answer of no status is none */
     r.error = error_of(t, r.outcome, rc);
     r.body = r.outcome == FETCH_ANSWER ? buf_text(&t->answer.bytes) : "";
     r.len = r.outcome == FETCH_ANSWER ? t->answer.bytes.len : 0;
@@ -134,37 +139,57 @@ static int on_before_send(void *arg, char *peer_ip, char *own_ip, int peer_port,
 
 /* ---- sockets and the timer ---- */
 
+static struct transfer *transfer_of(struct fetch *f, CURL *easy)
+{
+    struct transfer *t = f->running;
+    while (t && t->easy != easy) t = t->next;
+    CHECK(t != NULL);
+    return t;
+}
+
 static void collect_done(struct fetch *f)
 {
     CURLMsg *m;
     int left;
     while ((m = curl_multi_info_read(f->multi, &left))) {
         if (m->msg != CURLMSG_DONE) continue;
-        struct transfer *t = NULL;
         CURLcode rc = m->data.result;
-        CURL *easy = m->easy_handle;
-        (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
-        (void)curl_multi_remove_handle(f->multi, easy);
+        struct transfer *t = transfer_of(f, m->easy_handle);
+        (void)curl_multi_remove_handle(f->multi, t->easy);
         finish(t, rc);
     }
 }
 
+/* What these do not do cannot be made good later: a socket that nobody watches, a timer that never comes. */
+static void arm(struct event *e, const struct timeval *t)
+{
+    CHECK_MEMORY(event_add(e, t) == 0);
+}
+
+/* A socket tells again what curl has not taken up; its timer does not, and without it nothing ever times out. */
+static void act(struct fetch *f, curl_socket_t fd, int bits)
+{
+    int running;
+    if (curl_multi_socket_action(f->multi, fd, bits, &running) == CURLM_OK) {
+        f->failures = 0;
+    } else {
+        struct timeval soon = {0, TRY_AGAIN_US};
+        CHECK_MEMORY(f->failures++ < TRIES);
+        arm(f->timer, &soon);
+    }
+    collect_done(f);
+}
+
 static void on_socket(evutil_socket_t fd, short what, void *arg)
 {
-    struct fetch *f = arg;
-    int running, bits = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
-    (void)curl_multi_socket_action(f->multi, fd, bits, &running);
-    collect_done(f);
+    act(arg, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
-    struct fetch *f = arg;
-    int running;
     (void)fd;
     (void)what;
-    (void)curl_multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    collect_done(f);
+    act(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static int set_timer(CURLM *multi, long ms, void *arg)
@@ -173,7 +198,14 @@ static int set_timer(CURLM *multi, long ms, void *arg)
     (void)multi;
     if (ms < 0) return evtimer_del(f->timer);
     struct timeval tv = {ms / 1000, (ms % 1000) * 1000};
-    return evtimer_add(f->timer, &tv);
+    arm(f->timer, &tv);
+    return 0;
+}
+
+/* Curl holds what it was told last; a watch that it still holds must not be gone. */
+static void assign(struct fetch *f, curl_socket_t fd, struct event *watch)
+{
+    CHECK_MEMORY(curl_multi_assign(f->multi, fd, watch) == CURLM_OK);
 }
 
 static int set_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
@@ -182,14 +214,15 @@ static int set_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *s
     struct event *watch = socket_arg;
     (void)easy;
     if (watch) {
+        assign(f, fd, NULL);
         event_free(watch);
-        (void)curl_multi_assign(f->multi, fd, NULL);
     }
     if (what == CURL_POLL_REMOVE) return 0;
     short bits = (short)((what & CURL_POLL_IN ? EV_READ : 0) | (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
     struct event *fresh = event_new(f->base, fd, bits, on_socket, f);
-    if (!fresh || event_add(fresh, NULL) != 0) return -1;
-    (void)curl_multi_assign(f->multi, fd, fresh);
+    CHECK_MEMORY(fresh);               /* an error said to curl would end each transfer from here on */
+    arm(fresh, NULL);
+    assign(f, fd, fresh);
     return 0;
 }
 
@@ -207,6 +240,17 @@ static void on_later(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the engine ---- */
 
+static bool set_up(struct fetch *f)
+{
+    CURLM *m = f->multi;
+    return curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, set_socket) == CURLM_OK &&
+           curl_multi_setopt(m, CURLMOPT_SOCKETDATA, f) == CURLM_OK &&
+           curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, set_timer) == CURLM_OK &&
+           curl_multi_setopt(m, CURLMOPT_TIMERDATA, f) == CURLM_OK &&
+           curl_multi_setopt(m, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)CONNECTIONS) == CURLM_OK &&
+           curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS) == CURLM_OK;
+}
+
 struct fetch *fetch_new(struct event_base *base)
 {
     static bool ready;
@@ -218,16 +262,10 @@ struct fetch *fetch_new(struct event_base *base)
     f->multi = curl_multi_init();
     f->timer = evtimer_new(base, on_timer, f);
     f->later = evtimer_new(base, on_later, f);
-    if (!f->multi || !f->timer || !f->later) {
+    if (!f->multi || !f->timer || !f->later || !set_up(f)) {
         fetch_free(f);
         return NULL;
     }
-    (void)curl_multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
-    (void)curl_multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
-    (void)curl_multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, set_timer);
-    (void)curl_multi_setopt(f->multi, CURLMOPT_TIMERDATA, f);
-    (void)curl_multi_setopt(f->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)CONNECTIONS);
-    (void)curl_multi_setopt(f->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS);
     return f;
 }
 
@@ -314,45 +352,45 @@ static bool fill_headers(struct transfer *t, const struct fetch_request *r)
     return !r->bearer_file || add_bearer(t, r->bearer_file);
 }
 
+/* Each option counts: without one the question before a send would not be asked, or a write could be sent twice. */
+#define SET(t, option, value) ((t)->unset = (t)->unset || curl_easy_setopt((t)->easy, option, value) != CURLE_OK)
+
 static void fill_callbacks(struct transfer *t)
 {
-    CURL *c = t->easy;
-    (void)curl_easy_setopt(c, CURLOPT_PRIVATE, t);
-    (void)curl_easy_setopt(c, CURLOPT_ERRORBUFFER, t->curl_error);
-    (void)curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
-    (void)curl_easy_setopt(c, CURLOPT_HEADERDATA, t);
-    (void)curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_data);
-    (void)curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
-    (void)curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_before_send);
-    (void)curl_easy_setopt(c, CURLOPT_PREREQDATA, t);
+    SET(t, CURLOPT_ERRORBUFFER, t->curl_error);
+    SET(t, CURLOPT_HEADERFUNCTION, on_header);
+    SET(t, CURLOPT_HEADERDATA, t);
+    SET(t, CURLOPT_WRITEFUNCTION, on_data);
+    SET(t, CURLOPT_WRITEDATA, t);
+    SET(t, CURLOPT_PREREQFUNCTION, on_before_send);
+    SET(t, CURLOPT_PREREQDATA, t);
 }
 
 static bool fill_easy(struct transfer *t, const struct fetch_request *r)
 {
-    CURL *c = t->easy;
     int64_t ms = r->timeout.us / US_PER_MS;
     if (!fill_headers(t, r) || !fill_tls(t, r)) return false;
     fill_callbacks(t);
-    (void)curl_easy_setopt(c, CURLOPT_HTTPHEADER, t->headers);
-    (void)curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-    (void)curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-    (void)curl_easy_setopt(c, CURLOPT_PROXY, "");
-    (void)curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    (void)curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(ms > 0 ? ms : 1));
-    (void)curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)(ms > 0 ? ms : 1));
-    if (curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK) return false;
-    if (curl_easy_setopt(c, CURLOPT_URL, r->url) != CURLE_OK) return false;
+    SET(t, CURLOPT_HTTPHEADER, t->headers);
+    SET(t, CURLOPT_NOSIGNAL, 1L);
+    SET(t, CURLOPT_FOLLOWLOCATION, 0L);
+    SET(t, CURLOPT_PROXY, "");
+    SET(t, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    SET(t, CURLOPT_TIMEOUT_MS, (long)(ms > 0 ? ms : 1));
+    SET(t, CURLOPT_CONNECTTIMEOUT_MS, (long)(ms > 0 ? ms : 1));
+    SET(t, CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(t, CURLOPT_URL, r->url);
     if (t->body) {
-        (void)curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
-        (void)curl_easy_setopt(c, CURLOPT_POSTFIELDS, t->body);
+        SET(t, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
+        SET(t, CURLOPT_POSTFIELDS, t->body);
     }
-    if (strcmp(r->method, "HEAD") == 0) (void)curl_easy_setopt(c, CURLOPT_NOBODY, 1L);
-    if (curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, r->method) != CURLE_OK) return false;
+    if (strcmp(r->method, "HEAD") == 0) SET(t, CURLOPT_NOBODY, 1L);
+    SET(t, CURLOPT_CUSTOMREQUEST, r->method);
     if (r->once) {
-        (void)curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, 1L);
-        (void)curl_easy_setopt(c, CURLOPT_FORBID_REUSE, 1L);
+        SET(t, CURLOPT_FRESH_CONNECT, 1L);
+        SET(t, CURLOPT_FORBID_REUSE, 1L);
     }
-    return true;
+    return !t->unset;
 }
 
 static bool begin(struct fetch *f, struct transfer *t, const struct fetch_request *r)
@@ -373,7 +411,7 @@ static bool begin(struct fetch *f, struct transfer *t, const struct fetch_reques
 void fetch_start(struct fetch *f, const struct fetch_request *r)
 {
     struct transfer *t = calloc(1, sizeof *t);
-    CHECK(t != NULL);
+    CHECK_MEMORY(t);
     *t = (struct transfer){.engine = f, .may_send = r->may_send, .done = r->done, .arg = r->arg};
     if (begin(f, t, r)) {
         t->next = f->running;
@@ -384,10 +422,10 @@ void fetch_start(struct fetch *f, const struct fetch_request *r)
         return;
     }
     if (!t->refused_why[0])
-        (void)text_copy(t->refused_why, sizeof t->refused_why, "the request could not be made: bad URL or method");
+        (void)text_copy(t->refused_why, sizeof t->refused_why, "the request could not be made: a bad URL or method, or no memory");
     t->refused = true;
     t->next = f->stillborn;
     f->stillborn = t;
     struct timeval now = {0, 0};
-    (void)evtimer_add(f->later, &now);
+    arm(f->later, &now);
 }

@@ -96,11 +96,11 @@ void http_writer_read(struct fetch *f, const struct access_def *def, const char 
     struct reading *g = calloc(1, sizeof *g);
     struct draft d = {0};
     struct template_words words = {.instance = instance};
-    CHECK(g != NULL);
+    CHECK_MEMORY(g);
     g->pointer = strdup(def->pointer ? def->pointer : "");
     g->done = done;
     g->arg = arg;
-    CHECK(g->pointer != NULL);
+    CHECK_MEMORY(g->pointer);
     bool ok = draft_fill(&d, def, &words);
     if (!ok) (void)text_copy(g->wrong, sizeof g->wrong, d.why);
     struct fetch_request r = {.method = ok ? (def->method ? def->method : "GET") : "", .want_header = def->version_header,
@@ -164,7 +164,7 @@ void http_writer_write(struct fetch *f, const struct http_writer_order *o)
     struct draft d = {0};
     struct template_words words = {.value = o->value->bytes, .value_len = o->value->len, .old = o->old->bytes,
                                    .old_len = o->old->len, .instance = o->instance, .version = o->version};
-    CHECK(w != NULL);
+    CHECK_MEMORY(w);
     *w = (struct writing){.may_send = o->may_send, .done = o->done, .arg = o->arg};
     bool ok = draft_fill(&d, o->def, &words);
     if (ok) add_if_match(&d, o);

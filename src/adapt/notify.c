@@ -54,7 +54,7 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
 static void try_later(struct delivery *d)
 {
     struct timeval pause = {1L << (d->tries - 1), 0};
-    (void)evtimer_add(d->again, &pause);
+    CHECK_MEMORY(evtimer_add(d->again, &pause) == 0);
 }
 
 static void on_done(void *arg, const struct fetch_result *r)
@@ -137,12 +137,13 @@ static void enqueue(struct notify *n, const char *url, const struct buf *body)
         return;
     }
     struct delivery *d = calloc(1, sizeof *d);
-    CHECK(d != NULL);
+    CHECK_MEMORY(d);
     d->owner = n;
     d->url = strdup(url);
     d->again = evtimer_new(n->a->base, on_again, d);
-    CHECK(d->url && d->again);
+    CHECK_MEMORY(d->url && d->again);
     buf_add(&d->body, buf_text(body), body->len);
+    CHECK_MEMORY(buf_ok(&d->body));
     d->next = n->list;
     n->list = d;
     n->counters.waiting++;
@@ -163,7 +164,8 @@ static void tell(void *ctx, const struct policy *p, const struct effect *e)
     if (p->notify_count == 0) return;
     n->a->now(n->a->ctx, &now, &wall);
     document(&body, service, e, wall);
-    for (uint16_t i = 0; i < p->notify_count && buf_ok(&body); i++) enqueue(n, p->notify_urls[i], &body);
+    CHECK_MEMORY(buf_ok(&body));
+    for (uint16_t i = 0; i < p->notify_count; i++) enqueue(n, p->notify_urls[i], &body);
     buf_free(&body);
 }
 

@@ -129,7 +129,7 @@ static void poll_target(void *ctx, const struct policy *policy, uint16_t service
     struct adapt_place place = adapt_place_target(policy, service, target);
     if (already_out(s, &place)) return;
     struct poll *p = calloc(1, sizeof *p);
-    CHECK(p != NULL);
+    CHECK_MEMORY(p);
     p->owner = s;
     p->place = place;
     p->next = s->out;

@@ -106,7 +106,7 @@ static void end_later(struct job *j)
     while (*end) end = &(*end)->next;
     j->next = NULL;
     *end = j;
-    (void)evtimer_add(w->later, &now);
+    CHECK_MEMORY(evtimer_add(w->later, &now) == 0);
 }
 
 static void part_ended(struct job *j)
@@ -119,7 +119,7 @@ static void part_ended(struct job *j)
 static struct job *job_new(struct writer *w, const struct policy *p, uint16_t service, uint16_t knob, bool per_instance)
 {
     struct job *j = calloc(1, sizeof *j);
-    CHECK(j != NULL);
+    CHECK_MEMORY(j);
     j->owner = w;
     j->place = adapt_place_knob(p, service, knob);
     j->n = per_instance ? p->services[service].target_count : 1;

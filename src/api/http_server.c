@@ -53,7 +53,7 @@ struct http_limits http_limits_default(void)
 static void set_deadline(struct http_connection *c, struct span d)
 {
     struct timeval tv = {d.us / US_PER_S, d.us % US_PER_S};
-    (void)evtimer_add(c->deadline, &tv);
+    CHECK_MEMORY(evtimer_add(c->deadline, &tv) == 0);
 }
 
 static void connection_free(struct http_connection *c)
@@ -84,7 +84,7 @@ static void read_more(struct http_connection *c);
 static void refuse(struct http_connection *c, int status, const char *why)
 {
     if (!c->request) c->request = http_request_new(c, c->peer);
-    CHECK(c->request != NULL);
+    CHECK_MEMORY(c->request);
     c->request->head.close = true;
     if (!c->request->head.method) c->request->head.method = HTTP_GET;
     c->phase = PHASE_HANDLED;
@@ -147,7 +147,7 @@ static void read_head(struct http_connection *c)
     size_t len = (size_t)end.pos + 4;
     const char *why = "";
     c->request = http_request_new(c, c->peer);
-    CHECK(c->request && http_request_reserve(c->request, len));
+    CHECK_MEMORY(c->request && http_request_reserve(c->request, len));
     (void)evbuffer_remove(in, c->request->raw, len);
     int status = http_parse_head(c->request->raw, len, &c->request->head, &why);
     if (status) refuse(c, status, why);
@@ -205,11 +205,12 @@ static const char safety[] =
 static void put_head(struct http_connection *c, const struct http_request *r, int status, const char *content_type)
 {
     struct evbuffer *out = bufferevent_get_output(c->bev);
-    evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\n", status, http_status_text(status));
-    if (content_type) evbuffer_add_printf(out, "Content-Type: %s\r\n", content_type);
-    evbuffer_add_printf(out, "Cache-Control: %s\r\n%s%s%s%s", r->cache ? r->cache : "no-store", safety,
-                        c->server->tls ? "Strict-Transport-Security: max-age=31536000\r\n" : "", buf_text(&r->more),
-                        r->head.close ? "Connection: close\r\n" : "");
+    /* Half of an answer would be worse than none. */
+    CHECK_MEMORY(evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\n", status, http_status_text(status)) >= 0);
+    if (content_type) CHECK_MEMORY(evbuffer_add_printf(out, "Content-Type: %s\r\n", content_type) >= 0);
+    const char *tls_only = c->server->tls ? "Strict-Transport-Security: max-age=31536000\r\n" : "";
+    CHECK_MEMORY(evbuffer_add_printf(out, "Cache-Control: %s\r\n%s%s%s%s", r->cache ? r->cache : "no-store", safety, tls_only,
+                                     buf_text(&r->more), r->head.close ? "Connection: close\r\n" : "") >= 0);
     if (status >= 100 && status < 600) c->server->answers[status / 100]++;
 }
 
@@ -219,9 +220,9 @@ void http_connection_answer(struct http_connection *c, struct http_request *r, i
     struct evbuffer *out = bufferevent_get_output(c->bev);
     CHECK(c->request == r && c->phase == PHASE_HANDLED);
     put_head(c, r, status, content_type);
-    if (status != 304) evbuffer_add_printf(out, "Content-Length: %zu\r\n", len);
-    (void)evbuffer_add(out, "\r\n", 2);
-    if (r->head.method != HTTP_HEAD && status != 304) (void)evbuffer_add(out, bytes, len);
+    if (status != 304) CHECK_MEMORY(evbuffer_add_printf(out, "Content-Length: %zu\r\n", len) >= 0);
+    CHECK_MEMORY(evbuffer_add(out, "\r\n", 2) == 0);
+    if (r->head.method != HTTP_HEAD && status != 304 && len > 0) CHECK_MEMORY(evbuffer_add(out, bytes, len) == 0);
     c->phase = r->head.close ? PHASE_CLOSING : PHASE_IDLE;
     c->request = NULL;
     set_deadline(c, c->phase == PHASE_CLOSING ? c->server->limits.request_deadline : c->server->limits.idle);

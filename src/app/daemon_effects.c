@@ -182,7 +182,7 @@ void daemon_command(struct daemon *d, uint16_t service, struct command *c,
     c->id = 0;
     if (done) {
         struct pending_command *p = calloc(1, sizeof *p);
-        CHECK(p != NULL);
+        CHECK_MEMORY(p);
         *p = (struct pending_command){.next = d->commands, .id = ++d->next_command, .verb = c->verb, .service = service,
                                       .done = done, .done_ctx = ctx};
         d->commands = p;

@@ -8,7 +8,8 @@ enum exit_code {
     EXIT_USAGE = 2,         /* the command line is wrong */
     EXIT_WARNINGS = 3,      /* check --strict: warnings only */
     EXIT_AUTH = 4,          /* the token is missing or wrong */
-    EXIT_STORE = 5          /* serve: the audit store failed while running; the log decides at the next start */
+    EXIT_STORE = 5,         /* serve: the audit store failed while running; the log decides at the next start */
+    EXIT_MEMORY = 6         /* out of memory where going on is not possible; CHECK_MEMORY_STATUS */
 };
 
 #endif

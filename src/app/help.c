@@ -81,7 +81,7 @@ static void print_surroundings(void)
 {
     printf(".SH EXIT STATUS\n0 done; 1 refused or failed, the message says what to do next; 2 wrong command line; 3 "
            "\\fBcheck \\-\\-strict\\fR: warnings only; 4 the token is missing or wrong; 5 \\fBserve\\fR: the audit store failed "
-           "while running.\n");
+           "while running; 6 out of memory.\n");
     printf(".SH ENVIRONMENT\n\\fBTRIMTAB_ADDRESS\\fR, \\fBTRIMTAB_DATA\\fR, \\fBTRIMTAB_TOKEN_FILE\\fR: as "
            "\\fB\\-\\-address\\fR, \\fB\\-\\-data\\fR, \\fB\\-\\-token\\-file\\fR. \\fBTRIMTAB_PRESETS\\fR: folder "
            "of the presets. \\fBNO_COLOR\\fR: no colour.\n");

@@ -13,10 +13,10 @@ static void add(struct table *t, const char *text, size_t len)
     if (t->cells == t->cap) {
         t->cap = t->cap ? 2 * t->cap : 64;
         t->items = realloc(t->items, t->cap * sizeof *t->items);
-        CHECK(t->items != NULL);
+        CHECK_MEMORY(t->items);
     }
     char *copy = malloc(len + 1);
-    CHECK(copy != NULL);
+    CHECK_MEMORY(copy);
     for (size_t i = 0; i < len; i++) copy[i] = text[i] == '\n' || text[i] == '\t' ? ' ' : text[i];
     copy[len] = '\0';
     t->items[t->cells++] = copy;

@@ -34,7 +34,7 @@ static bool reserve(struct buf *b, size_t more)
     size_t cap = b->cap ? b->cap : FIRST_CAP;
     while (cap < need) cap *= 2;
     char *data = realloc(b->data, cap);
-    if (!data) goto fail;
+    CHECK_MEMORY(data);                /* else each text that nobody asked buf_ok about would be cut short in silence */
     b->data = data;
     b->cap = cap;
     return true;

@@ -14,7 +14,7 @@ struct buf {
     size_t len;
     size_t cap;
     size_t limit;  /* bytes; 0 = 256 MiB. An append beyond it fails and sets `failed` */
-    bool failed;   /* out of memory or over the limit; content up to then stays */
+    bool failed;   /* over the limit; content up to then stays. Without memory the process ends (base/check.h) */
 };
 
 #define BUF_INIT ((struct buf){0})

@@ -12,6 +12,13 @@ _Noreturn void check_failed(const char *expr, const char *file, int line);
  * The daemon installs one that says which record was in flight. */
 void check_set_handler(void (*handler)(const char *expr, const char *file, int line));
 
+#define CHECK_MEMORY_STATUS 6
+
+/* Ends the process with CHECK_MEMORY_STATUS and a sentence: memory is out at a place that cannot go on without. It is as
+ * safe as being killed there: what was recorded stays, and the next start reads it. */
+_Noreturn void check_out_of_memory(const char *file, int line);
+#define CHECK_MEMORY(got) ((got) ? (void)0 : check_out_of_memory(__FILE__, __LINE__))
+
 #define CHECK(cond) ((cond) ? (void)0 : check_failed(#cond, __FILE__, __LINE__))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -362,7 +362,7 @@ bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant
     if (r.failed || r.at != r.len || checksum(body, body_len, FNV_BASIS) != sum) return false;
     struct detect_state st = {0};
     struct detect fresh = *d;
-    if (!detect_memory(d->n, &fresh.series, &fresh.slots)) return false;
+    CHECK_MEMORY(detect_memory(d->n, &fresh.series, &fresh.slots));   /* "not loaded" would mean to learn anew */
     struct reader in = {.p = body, .len = body_len};
     detect_point_slots(&fresh);              /* the tracks are shared: they point back below if nothing is taken */
     bool good = load_all(&fresh, &st, &in);

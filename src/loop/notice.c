@@ -8,7 +8,7 @@
 static char *copy(const char *text)
 {
     char *c = strdup(text);
-    CHECK(c != NULL);
+    CHECK_MEMORY(c);
     return c;
 }
 
@@ -18,7 +18,7 @@ void notice(struct loop *l, struct service_loop *s, enum notice level, const cha
     e->u.notify.level = level;
     e->u.notify.subject = arena_strdup(&l->arena, subject);
     e->u.notify.text = arena_strdup(&l->arena, text);
-    CHECK(e->u.notify.subject && e->u.notify.text);
+    CHECK_MEMORY(e->u.notify.subject && e->u.notify.text);
 }
 
 void notice_defer(struct service_loop *s, enum notice level, const char *subject, const char *text)
@@ -26,7 +26,7 @@ void notice_defer(struct service_loop *s, enum notice level, const char *subject
     if (s->deferred_n == s->deferred_cap) {
         unsigned cap = s->deferred_cap ? s->deferred_cap * 2 : 4;
         struct deferred_notice *grown = realloc(s->deferred, cap * sizeof *grown);
-        CHECK(grown != NULL);
+        CHECK_MEMORY(grown);
         s->deferred = grown;
         s->deferred_cap = cap;
     }

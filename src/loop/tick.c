@@ -16,7 +16,7 @@ void tick_points(struct loop *l, struct service_loop *s)
     loop_beat(l, MODULE_COLLECT);
     uint16_t *signals = ARENA_NEW_N(&l->arena, n ? n : 1u, uint16_t);
     struct point *points = ARENA_NEW_N(&l->arena, n ? n : 1u, struct point);
-    CHECK(signals && points);
+    CHECK_MEMORY(signals && points);
     for (uint16_t i = 0; i < n; i++) {
         if (!s->due[i]) continue;
         detect_feed(s->detect, i, s->points[i]);

@@ -27,7 +27,7 @@ static void view_signals(const struct loop *l, const struct service_loop *s, str
     detect_warm(s->detect, l->now, &warm);
     v->signal_count = s->def->signal_count;
     v->signals = ARENA_NEW_N(a, v->signal_count ? v->signal_count : 1u, struct signal_view);
-    CHECK(v->signals != NULL);
+    CHECK_MEMORY(v->signals);
     for (uint16_t i = 0; i < v->signal_count; i++) {
         struct signal_view *out = &v->signals[i];
         struct detect_status st;
@@ -71,7 +71,7 @@ static void view_symptoms(const struct service_loop *s, struct arena *a, struct 
 {
     v->symptom_count = s->def->symptom_count;
     v->symptoms = ARENA_NEW_N(a, v->symptom_count ? v->symptom_count : 1u, struct symptom_view);
-    CHECK(v->symptoms != NULL);
+    CHECK_MEMORY(v->symptoms);
     for (uint16_t i = 0; i < v->symptom_count; i++) {
         struct buf b = BUF_INIT;
         v->symptoms[i].now = s->symptoms[i].now;
@@ -85,7 +85,7 @@ static void view_causes(const struct service_loop *s, struct arena *a, struct se
 {
     v->cause_count = v->incident_open ? s->causes.n : 0;
     v->causes = ARENA_NEW_N(a, v->cause_count ? v->cause_count : 1u, struct cause_view);
-    CHECK(v->causes != NULL);
+    CHECK_MEMORY(v->causes);
     for (uint16_t i = 0; i < v->cause_count; i++) {
         struct buf b = BUF_INIT;
         v->causes[i].result = s->causes.items[i];
@@ -143,7 +143,7 @@ static enum reason blocked(const struct loop *l, const struct service_loop *s, u
 static void view_knobs(const struct loop *l, const struct service_loop *s, struct arena *a, struct service_view *v)
 {
     v->knobs = arena_array(a, s->def->knob_count ? s->def->knob_count : 1u, sizeof *v->knobs);
-    CHECK(v->knobs != NULL);
+    CHECK_MEMORY(v->knobs);
     for (unsigned k = 0; k < s->def->knob_count; k++) {
         const struct control_knob *c = &s->control.knobs[k];
         (void)text_copy(v->knobs[k].value, sizeof v->knobs[k].value, s->knobs[k].text);
@@ -163,7 +163,7 @@ static void view_knobs(const struct loop *l, const struct service_loop *s, struc
 static void view_targets(const struct loop *l, const struct service_loop *s, struct arena *a, struct service_view *v)
 {
     v->targets = arena_array(a, s->def->target_count ? s->def->target_count : 1u, sizeof *v->targets);
-    CHECK(v->targets != NULL);
+    CHECK_MEMORY(v->targets);
     for (uint16_t i = 0; i < s->def->target_count; i++) {
         struct collect_target t;
         collect_target(s->collect, i, &t);

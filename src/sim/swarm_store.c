@@ -14,10 +14,10 @@ void swarm_keep(struct swarm *w, const struct record *r)
     if (w->log_n == w->log_cap) {
         w->log_cap = w->log_cap ? w->log_cap * 2 : 256;
         w->log = realloc(w->log, w->log_cap * sizeof *w->log);
-        CHECK(w->log != NULL);
+        CHECK_MEMORY(w->log);
     }
     struct record *copy = record_copy(&w->log_arena, r);
-    CHECK(copy != NULL);
+    CHECK_MEMORY(copy);
     record_u64(copy, RF_SEQ, w->log_n);
     buf_clear(&w->scratch);
     CHECK(audit_encode(&w->scratch, copy, &e) == STATUS_OK);
@@ -60,10 +60,10 @@ void swarm_append(struct swarm *w, const struct effect *f)
     CHECK(a != NULL);
     *a = (struct swarm_append){.token = f->u.append.token, .service = f->service, .n = f->u.append.n};
     a->records = arena_array(&w->log_arena, a->n, sizeof *a->records);
-    CHECK(a->records != NULL);
+    CHECK_MEMORY(a->records);
     for (uint32_t i = 0; i < a->n; i++) {
         struct record *copy = record_copy(&w->log_arena, &f->u.append.records[i]);
-        CHECK(copy != NULL);
+        CHECK_MEMORY(copy);
         a->records[i] = *copy;
     }
     *p->queue_end = a;

@@ -24,7 +24,7 @@ struct wall world_wall(const struct world *w) { return (struct wall){w->o.start.
 struct later *world_later(struct world *w, enum later_kind kind, struct instant at)
 {
     struct later *l = calloc(1, sizeof *l);
-    CHECK(l != NULL);
+    CHECK_MEMORY(l);
     l->kind = kind;
     CHECK(heap_put(&w->heap, at, l));
     return l;
@@ -35,10 +35,10 @@ static void keep_record(struct world *w, const struct record *r)
     if (w->log_n == w->log_cap) {
         w->log_cap = w->log_cap ? w->log_cap * 2 : 256;
         w->log = realloc(w->log, w->log_cap * sizeof(const struct record *));
-        CHECK(w->log != NULL);
+        CHECK_MEMORY(w->log);
     }
     struct record *copy = record_copy(&w->log_arena, r);
-    CHECK(copy != NULL);
+    CHECK_MEMORY(copy);
     record_u64(copy, RF_SEQ, w->log_n);
     w->log[w->log_n++] = copy;
     struct err e;
@@ -226,7 +226,7 @@ struct world *world_new(const struct world_options *o, struct err *e)
         w->next_values = (struct instant){0};
     }
     w->loop = loop_new(o->policy, w->now, world_wall(w), (struct loop_options){.alone = true, .save_every = SPAN_DAY(3650)});
-    CHECK(w->loop != NULL);
+    CHECK_MEMORY(w->loop);
     if (o->history.us > 0 && o->kind != WORLD_SCRIPT) target_history(w);
     fold_log(w);
     return w;

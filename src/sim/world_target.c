@@ -80,7 +80,7 @@ void target_read(struct world *w, const struct later *l)
     struct read_vector *v = calloc(1, sizeof *v);
     struct event e = {.kind = EVENT_READ, .u.read = {l->knob, v}};
     struct buf text = BUF_INIT;
-    CHECK(v != NULL);
+    CHECK_MEMORY(v);
     v->n = 1;
     if (w->plant) plant_advance(w->plant, w->now.us);
     bool up = !w->plant || plant_up(w->plant);
@@ -178,7 +178,7 @@ void target_history(struct world *w)
 {
     struct err err;
     struct fluid *f = fluid_new(&w->o.plant, w->o.seed ^ UINT64_C(0x9e3779b97f4a7c15), &err);
-    CHECK(f != NULL);
+    CHECK_MEMORY(f);
     int64_t tick = w->o.policy->tick.us;
     uint32_t n = (uint32_t)(w->o.history.us / tick), signals = w->service->signal_count;
     struct point *points = calloc((size_t)n * signals, sizeof *points);
