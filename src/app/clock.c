@@ -1,6 +1,10 @@
 #include "app/clock.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
+
+#include "base/num.h"
 
 static int64_t read_clock(clockid_t id)
 {
@@ -11,6 +15,30 @@ static int64_t read_clock(clockid_t id)
 
 int64_t clock_monotonic_us(void) { return read_clock(CLOCK_MONOTONIC); }
 int64_t clock_real_us(void) { return read_clock(CLOCK_REALTIME); }
+
+void clock_boot(char id[CLOCK_BOOT_MAX])
+{
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!f || !fgets(id, CLOCK_BOOT_MAX, f)) id[0] = '\0';
+    id[strcspn(id, "\n")] = '\0';
+    if (f) (void)fclose(f);
+}
+
+/* "BOOT_ID MICROSECONDS" */
+void clock_boot_print(struct buf *b, const char *id, int64_t mono)
+{
+    buf_printf(b, "%s %lld", id, (long long)mono);
+}
+
+int64_t clock_certain(const struct clock_mark *last, const char *id, int64_t mono)
+{
+    size_t n = strlen(id);
+    int64_t then;
+    const char *at = last->boot + n;
+    bool same = n > 0 && strncmp(last->boot, id, n) == 0 && *at == ' ' && num_parse_i64(at + 1, strlen(at + 1), &then);
+    int64_t up = same && mono > then ? last->boot_up + (mono - then) : last->up;
+    return up > last->up ? up : last->up;
+}
 
 void clock_start(struct clock *c, double speed, struct wall not_before)
 {

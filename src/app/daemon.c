@@ -35,7 +35,7 @@ static void arm(struct daemon *d, struct instant wake_at)
     }
     int64_t us = clock_wall_until(&d->clock, wake_at).us;
     struct timeval tv = {us / US_PER_S, us % US_PER_S};
-    (void)evtimer_add(d->wake, &tv);
+    CHECK_MEMORY(evtimer_add(d->wake, &tv) == 0);   /* without it the loop would sleep for ever */
 }
 
 void daemon_step(struct daemon *d, struct event *e)
@@ -169,7 +169,13 @@ static bool open_policy(struct daemon *d)
     return true;
 }
 
-static bool open_ports(struct daemon *d)
+static bool starts(bool done, const char *what)
+{
+    if (!done) log_line(LEVEL_ERROR, "daemon", "cannot start: out of memory or of file descriptors", "at", what, NULL);
+    return done;
+}
+
+static bool make_ports(struct daemon *d)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
     struct timeval second = {1, 0};
@@ -199,11 +205,12 @@ static bool open_loop(struct daemon *d)
     struct instant now;
     struct wall wall;
     clock_start(&d->clock, d->options.speed, daemon_log_newest(d));
+    daemon_up_open(d);
     clock_now(&d->clock, &now, &wall);
     d->loop = loop_new(d->policy, now, wall,
                        (struct loop_options){.dry_run = d->options.dry_run, .alone = true, .save_every = SPAN_MIN(5),
                                              .speed = (uint64_t)d->options.speed});
-    if (!d->loop) return false;
+    if (!starts(d->loop != NULL, "services")) return false;
     daemon_log_fold_all(d);
     return !d->ending;
 }
@@ -349,23 +356,37 @@ static void close_all(struct daemon *d)
     free(d);
 }
 
+/* A halt or a reload that comes while nobody listens waits instead of ending the process. */
+static void hold_signals(bool hold)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGUSR1);
+    (void)pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
 int daemon_run(const struct daemon_options *o)
 {
+    hold_signals(true);
     struct daemon *d = calloc(1, sizeof *d);
-    CHECK(d != NULL);
+    CHECK_MEMORY(d);
     d->options = *o;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);   /* a file-size limit is an error of the write, as a full disk is */
-    bool up = sodium_init() >= 0 && open_policy(d) && daemon_log_open(d) && open_ports(d) && open_loop(d) && open_server(d);
+    bool up = starts(sodium_init() >= 0, "cryptography") && open_policy(d) && daemon_log_open(d) &&
+              starts(make_ports(d), "network, timers and signals") && open_loop(d) && open_server(d);
     if (up) {
         say_start(d);
         daemon_access_say(d);
         d->ready = true;
+        hold_signals(false);
         daemon_halt_check(d);
         daemon_past_start(d);
         daemon_remote_arm(d);
         sdnotify("READY=1");
         (void)event_base_dispatch(d->base);
+        hold_signals(true);
         stop(d);
     }
     int code = up ? d->exit_code : EXIT_FAIL;

@@ -61,6 +61,7 @@ struct daemon {
     char data[1024], listen[80], bound[80];
     struct event_base *base;
     struct clock clock;
+    int64_t up_at_start;                   /* clock.h: time that has certainly passed since the log began */
     struct policy *policy;                 /* in force; one reference is ours */
     char *policy_text;
     size_t policy_len;
@@ -142,6 +143,9 @@ void daemon_log_second(struct daemon *d);                /* health, folds that w
 void daemon_log_keep_halts(struct daemon *d, int64_t patience_us);   /* halts that waited this long for their record */
 void daemon_log_close(struct daemon *d);
 struct wall daemon_log_newest(struct daemon *d);         /* of the last record or saved baseline; WALL_NONE: neither */
+
+void daemon_up_open(struct daemon *d);                   /* once the clock runs, before the log is folded */
+int64_t daemon_up(const struct daemon *d);               /* now */
 
 bool daemon_halt_open(struct daemon *d);
 void daemon_halt_close(struct daemon *d);

@@ -81,8 +81,14 @@ void daemon_log_append(struct daemon *d, const char *service, const struct recor
 {
     struct err e;
     struct pending_append *p = push(d, service, loop_token);
-    for (uint32_t i = 0; i < n; i++) p->halt = p->halt || records[i].kind == RECORD_HALT;
-    if (store_append(d->store, records, n, p->token, &e) == STATUS_OK) return;
+    struct record dated[STORE_APPEND_MAX];
+    CHECK(n <= ARRAY_LEN(dated));
+    for (uint32_t i = 0; i < n; i++) {
+        dated[i] = records[i];            /* the store copies them */
+        record_i64(&dated[i], RF_UP, daemon_up(d));
+        p->halt = p->halt || records[i].kind == RECORD_HALT;
+    }
+    if (store_append(d->store, dated, n, p->token, &e) == STATUS_OK) return;
     /* Without an ack the loop's own time-out (loop.md row 22) freezes the service and the log's tail decides. */
     d->pending_n--;
     if (p->halt) daemon_halt_keep(d, service, e.text);
@@ -96,13 +102,21 @@ void daemon_log_own(struct daemon *d, enum record_kind kind, const char *by, con
     struct record r;
     struct instant now;
     struct wall wall;
+    struct buf boot = BUF_INIT;
     clock_now(&d->clock, &now, &wall);
     record_init(&r, kind);
     record_i64(&r, RF_AT, wall.us);
     record_text(&r, RF_BY, by);
     record_text(&r, RF_POLICY, d->policy->revision);
     record_text(&r, RF_NOTE, note);
+    if (kind == RECORD_START && d->options.speed <= 1) {
+        char id[CLOCK_BOOT_MAX];
+        clock_boot(id);
+        clock_boot_print(&boot, id, clock_monotonic_us());
+        record_text(&r, RF_BOOT, buf_text(&boot));
+    }
     daemon_log_append(d, "", &r, 1, 0);
+    buf_free(&boot);
 }
 
 /* ---- folding ---- */
@@ -120,6 +134,8 @@ static bool fold_entry(void *arg, const struct store_entry *entry)
         (void)text_copy(f->d->last_revision, sizeof f->d->last_revision, record_get_text(entry->record, RF_POLICY));
     if (!*service || e.service == NO_INDEX) return true;
     e.u.record = entry->record;
+    e.has_age = record_has(entry->record, RF_UP);
+    if (e.has_age) e.age.us = daemon_up(f->d) - record_get_i64(entry->record, RF_UP, 0);
     daemon_step(f->d, &e);
     return true;
 }
@@ -139,9 +155,14 @@ void daemon_log_load_state(struct daemon *d, uint16_t service)
         ev.u.state.len = bytes.len;
         ev.u.state.age = (struct span){wall.us > at ? wall.us - at : 0};
         daemon_step(d, &ev);
-    } else if (s != STATUS_NOT_FOUND) {
+    } else if (s == STATUS_CORRUPT || (s != STATUS_NOT_FOUND && d->ready)) {
         log_line(LEVEL_WARN, "store", "the saved baselines cannot be read; the service learns anew", "service",
                  d->policy->services[service].name, "error", e.text, NULL);
+    } else if (s != STATUS_NOT_FOUND) {
+        /* They are there: better another start than weeks of learning thrown away. */
+        log_line(LEVEL_ERROR, "store", "cannot start: the saved baselines cannot be read", "service",
+                 d->policy->services[service].name, "error", e.text, NULL);
+        daemon_end(d, EXIT_FAIL);
     }
     buf_free(&bytes);
 }
@@ -152,6 +173,7 @@ void daemon_log_fold_all(struct daemon *d)
     struct err e;
     struct event end = {.kind = EVENT_FOLDED, .service = ALL_SERVICES};
     for (uint16_t i = 0; i < d->policy->service_count; i++) daemon_log_load_state(d, i);
+    if (d->ending) return;
     enum status s = store_records(d->store, 0, &(struct store_sink){fold_entry, &f}, &e);
     if (s != STATUS_OK) {
         log_line(LEVEL_ERROR, "store", "the audit log cannot be read", "error", e.text, NULL);
@@ -177,7 +199,7 @@ void daemon_log_fold_later(struct daemon *d, const char *service)
     if (d->fold_n == d->fold_cap) {
         unsigned cap = d->fold_cap ? d->fold_cap * 2 : 16;
         void *grown = realloc(d->fold_wanted, cap * sizeof *d->fold_wanted);
-        CHECK(grown != NULL);
+        CHECK_MEMORY(grown);
         d->fold_wanted = grown;
         d->fold_cap = cap;
     }

@@ -322,6 +322,31 @@ static void test_an_unreadable_target_halts_the_service(void **state)
     bench_free(b);
 }
 
+/* Invariant 13: from START to START the wall clock may have been set, and no window gets shorter by it. */
+static void test_a_wall_clock_that_was_set_forward_shortens_no_window(void **state)
+{
+    (void)state;
+    struct bench *b = warm(MODE_AUTO);
+    fault = true;
+    bench_run(b, SPAN_MIN(30));
+    const struct control_knob *k = &loop_control(b->loop, 0)->knobs[B_BATCH];
+    struct instant interval = k->interval_until, protect = k->protect_until, gap = loop_control(b->loop, 0)->gap_until;
+    b->ages = true;
+    b->start.us += 30 * US_PER_HOUR;
+    bench_restart(b, SPAN_MIN(1));
+    k = &loop_control(b->loop, 0)->knobs[B_BATCH];
+    assert_int_equal(k->interval_until.us, interval.us);
+    assert_int_equal(k->protect_until.us, protect.us);
+    assert_int_equal(loop_control(b->loop, 0)->gap_until.us, gap.us);
+    b->start.us -= 60 * US_PER_HOUR;         /* and back: the same */
+    bench_restart(b, SPAN_MIN(1));
+    assert_int_equal(loop_control(b->loop, 0)->knobs[B_BATCH].protect_until.us, protect.us);
+    b->ages = false;                         /* an old log, which knows wall time only, cannot tell */
+    bench_restart(b, SPAN_MIN(1));
+    assert_true(loop_control(b->loop, 0)->knobs[B_BATCH].protect_until.us > protect.us);
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_a_crash_at_any_event_neither_loses_nor_doubles),
         cmocka_unit_test(test_a_release_while_watching_holds_the_change_for_a_person),
         cmocka_unit_test(test_an_unreadable_target_halts_the_service),
+        cmocka_unit_test(test_a_wall_clock_that_was_set_forward_shortens_no_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

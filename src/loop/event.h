@@ -63,6 +63,8 @@ struct event {
     struct instant now;               /* nominal, monotonic: never smaller than in the event before */
     struct wall wall;                 /* nominal wall time at `now` */
     uint16_t service;                 /* or ALL_SERVICES */
+    bool has_age;                     /* EVENT_RECORD: it is certainly `age` old, by a clock that nobody sets; without, */
+    struct span age;                  /* its wall time is all there is */
     union {
         struct { uint16_t target; enum page_kind outcome; const char *bytes; size_t len; bool openmetrics; const char *error;
                  struct instant began; struct wall began_wall; } page;

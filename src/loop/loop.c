@@ -15,7 +15,7 @@ struct effect *loop_effect(struct loop *l, enum effect_kind kind, uint16_t servi
     if (l->effect_n == l->effect_cap) {
         uint32_t cap = l->effect_cap ? l->effect_cap * 2 : 32;
         struct effect *grown = realloc(l->effects, cap * sizeof *grown);
-        CHECK(grown != NULL);
+        CHECK_MEMORY(grown);
         l->effects = grown;
         l->effect_cap = cap;
     }
@@ -29,7 +29,7 @@ struct effect *loop_effect(struct loop *l, enum effect_kind kind, uint16_t servi
 char *loop_text(struct loop *l, struct buf *b)
 {
     char *copy = arena_strdup(&l->arena, buf_text(b));
-    CHECK(copy != NULL);
+    CHECK_MEMORY(copy);
     buf_free(b);
     return copy;
 }
@@ -44,14 +44,6 @@ struct wall wall_at(const struct loop *l, struct instant t)
 {
     if (!instant_is_set(t)) return WALL_NONE;
     return (struct wall){t.us + l->wall_offset_us};
-}
-
-/* A wall time later than now belongs to a clock that has been set back: taken as now, so that no window gets shorter. */
-struct instant instant_at(const struct loop *l, struct wall w)
-{
-    if (w.us == WALL_NONE.us) return INSTANT_NONE;
-    struct instant t = {w.us - l->wall_offset_us};
-    return instant_min(t, l->now);
 }
 
 struct loop *loop_new(struct policy *policy, struct instant now, struct wall wall, struct loop_options options)
@@ -253,7 +245,7 @@ static void step_service(struct loop *l, uint16_t service, const struct event *e
     case EVENT_ACK: step_ack(l, s, e); break;
     case EVENT_COMMAND: command_take(l, s, &e->u.command); break;
     case EVENT_RELEASE: step_release(l, s, e->u.release.version, e->u.release.by); break;
-    case EVENT_RECORD: story_fold(l, s, e->u.record); break;
+    case EVENT_RECORD: story_fold(l, s, e); break;
     case EVENT_FOLDED: step_folded(l, s); break;
     case EVENT_STATE: step_state(l, s, e); break;
     case EVENT_HISTORY: step_history(l, s, e); break;
@@ -268,7 +260,7 @@ static void step_reload(struct loop *l, const struct event *e)
 {
     struct policy *p = e->u.reload.policy;
     struct service_loop *fresh = calloc(p->service_count ? p->service_count : 1, sizeof *fresh);
-    CHECK(fresh != NULL);
+    CHECK_MEMORY(fresh);
     p->references++;
     struct service_loop *old = l->services;
     uint16_t old_n = l->service_count;
@@ -279,7 +271,7 @@ static void step_reload(struct loop *l, const struct event *e)
             fresh[i] = old[was];
             memset(&old[was], 0, sizeof old[was]);
         } else {
-            CHECK(service_init(&fresh[i], p, i, l->now));
+            CHECK_MEMORY(service_init(&fresh[i], p, i, l->now));
             service_options(l, &fresh[i]);
         }
     }
@@ -288,13 +280,13 @@ static void step_reload(struct loop *l, const struct event *e)
     l->policy = p;
     for (uint16_t i = 0; i < p->service_count; i++) {
         struct service_loop *s = &fresh[i];
-        if (s->policy != p) CHECK(service_adopt(l, s, p, i, e->u.reload.by));
+        if (s->policy != p) CHECK_MEMORY(service_adopt(l, s, p, i, e->u.reload.by));
         else loop_effect(l, EFFECT_FOLD, i);
     }
     for (uint16_t i = 0; i < old_n; i++) service_free(&old[i]);
     free(old);
     old_policy->references--;
-    CHECK(fleet_wakes_init(l));
+    CHECK_MEMORY(fleet_wakes_init(l));
 }
 
 /* One command to all services has one reply. */

@@ -37,6 +37,8 @@ struct bench {
     struct bench_target target;
     const struct record *log[BENCH_LOG_MAX];
     unsigned log_n, log_seen;
+    int64_t log_at[BENCH_LOG_MAX];           /* `now` of each record */
+    bool ages;                               /* the shell tells how old a record is, not its wall time alone */
     bool append_fails, append_silent, fold_waits;   /* fold_waits: the shell is asked to fold and takes its time */
     struct buf notices, replies;
     char detail[64];                         /* of the newest reply: the reason code of a refusal */
@@ -194,6 +196,7 @@ static inline void bench_append(struct bench *b, const struct effect *f)
     if (b->append_fails) ack.u.ack.status = STATUS_IO;
     for (uint32_t i = 0; i < f->u.append.n && !b->append_fails; i++) {
         assert_true(b->log_n < BENCH_LOG_MAX);
+        b->log_at[b->log_n] = b->now.us;
         b->log[b->log_n++] = record_copy(&b->log_arena, &f->u.append.records[i]);
     }
     if (!b->append_silent) bench_event(b, &ack);
@@ -202,7 +205,8 @@ static inline void bench_append(struct bench *b, const struct effect *f)
 static inline void bench_fold(struct bench *b)
 {
     for (unsigned i = 0; i < b->log_n; i++) {
-        struct event e = {.kind = EVENT_RECORD, .u.record = b->log[i]};
+        struct event e = {.kind = EVENT_RECORD, .u.record = b->log[i], .has_age = b->ages,
+                          .age = {b->now.us - b->log_at[i]}};
         bench_event(b, &e);
     }
     struct event e = {.kind = EVENT_FOLDED};

@@ -54,10 +54,11 @@ static void outcome(const char *word, struct control_record *c)
     c->watch_over = text_eq(word, "watch-over");
 }
 
+/* A time later than now belongs to a clock that has been set back: taken as now, so that no window gets shorter. */
 static struct instant field_instant(const struct loop *l, const struct record *r, enum record_field f)
 {
     if (!record_has(r, f)) return INSTANT_NONE;
-    return instant_at(l, (struct wall){record_get_i64(r, f, 0)});
+    return instant_min((struct instant){record_get_i64(r, f, 0) - l->record_offset_us}, l->now);
 }
 
 static void words(const struct record *r, struct control_record *c)
@@ -92,7 +93,7 @@ bool unstory(struct loop *l, struct service_loop *s, const struct record *r, str
     ret->window.us = record_get_i64(r, RF_WINDOW, 0);
     ret->onset = field_instant(l, r, RF_ONSET);
     if (record_has(r, RF_PLAN)) ret->plan = plan_id(r->v[RF_PLAN].hex32);
-    if (record_has(r, RF_EXPIRY)) ret->expiry = (struct instant){record_get_i64(r, RF_EXPIRY, 0) - l->wall_offset_us};
+    if (record_has(r, RF_EXPIRY)) ret->expiry = (struct instant){record_get_i64(r, RF_EXPIRY, 0) - l->record_offset_us};
     words(r, ret);
     return !(lost && (r->kind == RECORD_REQUEST || r->kind == RECORD_INTENT));
 }
@@ -128,6 +129,8 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
                                    .errors_from = c->at, .old_since = field_instant(l, r, RF_SINCE),
                                    .errors_before_ratio = 0, .peak_before = 0};
         a->peak_before = a->errors_before_ratio = __builtin_nan("");
+        service_keep_policy(s);
+        (void)text_copy(a->policy.revision, sizeof a->policy.revision, record_get_text(r, RF_POLICY));
     }
     if (r->kind == RECORD_APPLIED) a->window_start = instant_add(c->at, c->settle);
     if (r->kind == RECORD_RELEASE) {
@@ -147,9 +150,19 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
     if (r->kind == RECORD_INCIDENT) s->incident_last = c->incident;
 }
 
-void story_fold(struct loop *l, struct service_loop *s, const struct record *r)
+/* Invariant 13: the wall clock may have been set since, and then it must not make a window shorter. What else a record
+ * dates lies as far from its own time as its wall times say. */
+static int64_t offset_of(const struct loop *l, const struct event *e)
 {
+    if (!e->has_age) return l->wall_offset_us;
+    return record_get_i64(e->u.record, RF_AT, 0) - (l->now.us - e->age.us);
+}
+
+void story_fold(struct loop *l, struct service_loop *s, const struct event *e)
+{
+    const struct record *r = e->u.record;
     struct control_record c;
+    l->record_offset_us = offset_of(l, e);
     if (!unstory(l, s, r, &c)) return;
     fold_context(l, s, r, &c);
     control_fold(&s->control_policy, &s->control, &c);
