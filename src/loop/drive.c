@@ -8,7 +8,8 @@ static void send_effect(struct loop *l, struct service_loop *s, const struct con
 {
     struct knob_value *value = ARENA_NEW(&l->arena, struct knob_value);
     struct knob_value *expect = ARENA_NEW(&l->arena, struct knob_value);
-    CHECK(value && expect && intern_get(&s->intern, o->value, value));
+    CHECK_MEMORY(value && expect);
+    CHECK(intern_get(&s->intern, o->value, value));
     (void)intern_get(&s->intern, o->expect, expect);
     intern_get_version(&s->intern, o->expect_version, expect);
     struct effect *e = loop_effect(l, EFFECT_WRITE, service_index(l, s));
@@ -116,6 +117,7 @@ static void tell_command(struct loop *l, const struct control_output *o, const s
 void drive(struct loop *l, struct service_loop *s, struct control_event *e, const struct command *by)
 {
     struct control_output o;
+    service_drop_policy(l, s);
     (void)control_step(&s->control_policy, &s->control, e, &o);
     if (o.unexpected) l->counters.unexpected_events++;
     if (o.record_count > 0) {
@@ -143,7 +145,9 @@ void drive(struct loop *l, struct service_loop *s, struct control_event *e, cons
 static bool short_gap(const struct loop *l, const struct service_loop *s)
 {
     int64_t unseen = instant_since(l->now, s->last_seen).us;
-    return instant_is_set(s->last_seen) && unseen <= s->def->timing.window.us / 5;
+    const struct control_slot *a = &s->control.knobs[s->action.knob].slot;
+    struct span window = service_running(s) && a->window.us > 0 ? a->window : s->def->timing.window;
+    return instant_is_set(s->last_seen) && unseen <= window.us / 5;
 }
 
 /* Reads came in, or time passed, between ticks: what a tick knows about the symptom is still what is known. */

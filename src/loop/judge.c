@@ -13,6 +13,12 @@
 
 struct slices { double before[VERIFY_BLOCKS_MAX], after[VERIFY_BLOCKS_MAX]; };
 
+/* The running action is judged as it began, whatever is loaded meanwhile. */
+static const struct judge_def *judge_of(const struct service_loop *s)
+{
+    return s->action.policy.revision[0] ? &s->action.policy.judge : &s->def->judge;
+}
+
 static struct instant before_start(const struct service_loop *s)
 {
     const struct action_state *a = &s->action;
@@ -56,6 +62,7 @@ void judge_begin(struct loop *l, struct service_loop *s)
     s->neighbour_harm = false;
     *a = (struct action_state){.knob = s->control.active, .onset = s->control.onset, .intent_at = l->now,
                                .window_start = INSTANT_NEVER, .errors_from = l->now};
+    service_keep_policy(s);
     a->old_since = instant_is_set(knob->believed_since) ? knob->believed_since : s->knobs[a->knob].first_seen;
     a->peak_before = slice_quantile(s, j->latency, before_start(s), a->intent_at, 0.9);
     a->errors_before_ratio = slice_mean(s, j->errors, before_start(s), a->intent_at);
@@ -67,7 +74,7 @@ void judge_begin(struct loop *l, struct service_loop *s)
 
 static void fill_errors(const struct loop *l, const struct service_loop *s, struct verify_input *in)
 {
-    const struct judge_def *j = &s->def->judge;
+    const struct judge_def *j = judge_of(s);
     const struct action_state *a = &s->action;
     struct instant from = before_start(s), end = instant_add(l->now, SPAN_MS(1));
     in->errors_configured = j->errors != NO_INDEX;
@@ -84,14 +91,15 @@ static double queue_threshold(const struct service_loop *s)
 {
     uint16_t i = s->control.symptom;
     double value, limit;
-    if (i >= s->def->symptom_count || s->def->judge.queue == NO_INDEX) return NAN;
-    bool named = expr_margin(s->def->symptoms[i].when, &s->evidence, s->def->judge.queue, &value, &limit);
+    uint16_t queue = judge_of(s)->queue;
+    if (i >= s->def->symptom_count || queue == NO_INDEX) return NAN;
+    bool named = expr_margin(s->def->symptoms[i].when, &s->evidence, queue, &value, &limit);
     return named ? limit : NAN;
 }
 
 static void fill_normals(const struct service_loop *s, struct verify_input *in)
 {
-    const struct judge_def *j = &s->def->judge;
+    const struct judge_def *j = judge_of(s);
     struct instant end = instant_sub(s->action.onset, HEALTHY_GAP), from = instant_sub(end, SPAN_HOUR(1));
     double mem[VERIFY_BLOCKS_MAX];
     struct blocks b;
@@ -113,10 +121,10 @@ static void fill_drift(const struct service_loop *s, struct verify_input *in)
     if (i >= s->def->symptom_count) return;
     in->drift_symptom = symptom_is_drift(&s->def->symptoms[i]);
     if (!in->drift_symptom) return;
-    detect_status(s->detect, s->def->judge.latency, &st);
+    uint16_t judge = judge_of(s)->latency;
+    detect_status(s->detect, judge, &st);
     in->drift_anchor = isnan(st.profile) ? st.anchor : st.profile;   /* the same time of day, not the mean day */
     double value, limit;
-    uint16_t judge = s->def->judge.latency;
     bool told = expr_margin(s->def->symptoms[i].when, &s->evidence, judge, &value, &limit);
     in->drift_limit = told ? limit : NAN;
 }
@@ -149,7 +157,7 @@ bool judge_settled(const struct loop *l, struct service_loop *s)
 
 enum verdict judge_window(struct loop *l, struct service_loop *s)
 {
-    const struct judge_def *j = &s->def->judge;
+    const struct judge_def *j = judge_of(s);
     static const uint16_t none = NO_INDEX;
     struct slices mem[5];
     struct verify_input in = {.bad = BAD_UP};
@@ -188,7 +196,7 @@ static double now_of(const struct service_loop *s, uint16_t signal)
 
 bool judge_early(struct loop *l, struct service_loop *s, char why[120])
 {
-    const struct judge_def *j = &s->def->judge;
+    const struct judge_def *j = judge_of(s);
     struct action_state *a = &s->action;
     uint16_t up, all;
     collect_instances(s->collect, l->now, &up, &all);

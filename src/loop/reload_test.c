@@ -104,6 +104,44 @@ static void test_the_same_policy_again_changes_nothing(void **state)
     end(b, n);
 }
 
+/* loop.md section 2: a running action keeps its revision: named in its records, and in how it is judged. */
+static void test_a_running_action_keeps_its_revision(void **state)
+{
+    (void)state;
+    struct bench *b = observing();
+    struct second *n = second_of(b);
+    n->service.judge.objective = 30;         /* broken by the healthy value: early harm for an action that begins now */
+    n->knobs[B_BATCH].protect = SPAN_HOUR(1);
+    n->knobs[B_BATCH].interval = SPAN_HOUR(5);
+    reload(b, n);
+    bench_run(b, SPAN_MIN(12));
+    assert_string_equal(bench_story(b), "VERDICT CLOSED");
+    assert_string_equal(record_get_text(bench_last(b, RECORD_VERDICT), RF_VERDICT), "effective");
+    assert_string_equal(record_get_text(bench_last(b, RECORD_VERDICT), RF_POLICY), "test");
+    struct instant kept = loop_control(b->loop, 0)->knobs[B_BATCH].protect_until;
+    assert_true(instant_since(kept, b->now).us > 23 * US_PER_HOUR);
+    bench_command(b, COMMAND_CANCEL, "text-embed/1");
+    bench_run(b, SPAN_MIN(1));
+    assert_string_equal(bench_story(b), "CANCEL UNDO UNDONE");       /* it had ended: this is done by the policy in force */
+    assert_string_equal(record_get_text(bench_last(b, RECORD_UNDO), RF_POLICY), "second");
+    end(b, n);
+}
+
+static void test_an_action_that_begins_after_it_goes_by_the_new_one(void **state)
+{
+    (void)state;
+    struct bench *b = observing();
+    struct second *n = second_of(b);
+    bench_run(b, SPAN_MIN(12));
+    reload(b, n);
+    bench_run(b, SPAN_HOUR(1));
+    assert_string_equal(record_get_text(bench_last(b, RECORD_CLOSED), RF_POLICY), "test");
+    assert_string_equal(record_get_text(bench_last(b, RECORD_VERDICT), RF_POLICY), "test");
+    bench_command(b, COMMAND_HALT, NULL);
+    assert_string_equal(record_get_text(bench_last(b, RECORD_HALT), RF_POLICY), "second");
+    end(b, n);
+}
+
 static void test_each_mode_that_changes_is_recorded(void **state)
 {
     (void)state;
@@ -177,6 +215,8 @@ int main(void)
         cmocka_unit_test(test_a_stricter_max_is_not_kept_either),
         cmocka_unit_test(test_the_same_policy_again_changes_nothing),
         cmocka_unit_test(test_each_mode_that_changes_is_recorded),
+        cmocka_unit_test(test_a_running_action_keeps_its_revision),
+        cmocka_unit_test(test_an_action_that_begins_after_it_goes_by_the_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "loop/service.h"
 
 static bool lay_out(struct service_loop *s)
@@ -62,6 +63,55 @@ void service_options(const struct loop *l, struct service_loop *s)
     if (l->options.speed > 1) s->control_policy.append_timeout.us *= (int64_t)l->options.speed;
 }
 
+bool service_running(const struct service_loop *s)
+{
+    const struct action_state *a = &s->action;
+    return a->policy.revision[0] && a->knob < s->def->knob_count &&
+           !story_ended((enum story)s->control.knobs[a->knob].slot.story);
+}
+
+void service_keep_policy(struct service_loop *s)
+{
+    struct action_policy *p = &s->action.policy;
+    const struct control_knob_policy *knob = &s->control_policy.knobs[s->action.knob];
+    *p = (struct action_policy){.judge = s->def->judge, .readback = knob->readback, .interval = knob->interval,
+                                .protect = knob->protect, .late_watch = s->control_policy.late_watch};
+    (void)text_copy(p->revision, sizeof p->revision, s->policy->revision);
+}
+
+void service_hold_policy(struct service_loop *s)
+{
+    const struct action_policy *p = &s->action.policy;
+    struct control_knob_policy *knob = &s->control_policy.knobs[s->action.knob];
+    if (!p->replaced) return;
+    knob->readback = p->readback;
+    knob->interval = p->interval;
+    knob->protect = p->protect;
+    s->control_policy.late_watch = p->late_watch;
+}
+
+void service_drop_policy(const struct loop *l, struct service_loop *s)
+{
+    if (!s->action.policy.revision[0] || service_running(s)) return;
+    if (s->action.policy.replaced) {
+        s->control_policy = control_policy_of(s->def);
+        service_options(l, s);
+    }
+    s->action.policy = (struct action_policy){0};
+}
+
+static void rename_signal(uint16_t *signal, const struct service_def *from, const struct service_def *to)
+{
+    if (*signal != NO_INDEX) *signal = service_signal(to, from->signals[*signal].name);
+}
+
+/* A signal that the new policy does not have any more is unknown to the judgement, too. */
+static void carry_judge(struct judge_def *j, const struct service_def *from, const struct service_def *to)
+{
+    uint16_t *const all[] = {&j->latency, &j->latency_mean, &j->queue, &j->throughput, &j->arrivals, &j->errors, &j->gpu_memory};
+    for (unsigned i = 0; i < ARRAY_LEN(all); i++) rename_signal(all[i], from, to);
+}
+
 void service_free(struct service_loop *s)
 {
     if (!s || !s->policy) return;
@@ -94,7 +144,8 @@ static bool carry_detect(struct service_loop *s, struct detect *fresh, struct in
 {
     struct buf bytes = BUF_INIT;
     detect_save(s->detect, &bytes);
-    bool ok = buf_ok(&bytes) && detect_load(fresh, bytes.data, bytes.len, now);
+    CHECK_MEMORY(buf_ok(&bytes));            /* a reload must not cost what was learned */
+    bool ok = detect_load(fresh, bytes.data, bytes.len, now);
     buf_free(&bytes);
     return ok;
 }
@@ -103,7 +154,7 @@ static void tell_mode(struct loop *l, struct service_loop *s, const char *class,
 {
     if (from == to || s->control.follower) return;      /* the replica that leads writes it */
     struct record *r = ARENA_NEW(&l->arena, struct record);
-    CHECK(r != NULL);
+    CHECK_MEMORY(r);
     struct buf note = BUF_INIT;
     buf_printf(&note, "mode%s%s changed from %s to %s by a reload", class ? " of class " : "", class ? class : "", mode_name(from),
                mode_name(to));
@@ -170,6 +221,11 @@ bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uin
     s->def = &p->services[index];
     s->control_policy = control_policy_of(s->def);
     service_options(l, s);
+    if (same && service_running(s)) {
+        carry_judge(&s->action.policy.judge, was, s->def);
+        s->action.policy.replaced = true;
+        service_hold_policy(s);
+    }
     s->round = round_of(p, s->def);
     s->decided = false;
     s->causes.n = 0;

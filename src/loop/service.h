@@ -43,8 +43,17 @@ struct knob_state {
 };
 
 /* What must survive from INTENT to verdict beyond control's own facts. */
+/* What a running action keeps of the policy that it began under, whatever is loaded meanwhile (loop.md section 2). */
+struct action_policy {
+    char revision[65];                /* "": none is running */
+    struct judge_def judge;           /* signals by the indices of the policy in force */
+    bool replaced;                    /* another policy is in force: these spans differ from its own */
+    struct span readback, interval, protect, late_watch;
+};
+
 struct action_state {
     uint8_t knob;
+    struct action_policy policy;
     struct instant onset, intent_at, window_start;
     struct instant old_since;         /* NONE: since before we know */
     struct verify_early early;
@@ -127,6 +136,7 @@ struct loop {
     struct instant now, started;
     struct wall wall;
     int64_t wall_offset_us;           /* wall - now, to see clock steps */
+    int64_t record_offset_us;         /* the same for the record that is folded, as its own age tells it */
     struct instant clock_good_at;     /* a clock freeze ends then; NONE: there is none */
     struct instant harmful[3];        /* the newest harmful verdicts of the fleet, for its breaker */
     bool fleet_breaker;               /* tripped, until resume --all */
@@ -145,7 +155,6 @@ struct effect *loop_effect(struct loop *l, enum effect_kind kind, uint16_t servi
 char *loop_text(struct loop *l, struct buf *b);          /* moves the text into the step's arena; frees b */
 void loop_beat(struct loop *l, enum module m);
 struct wall wall_at(const struct loop *l, struct instant t);
-struct instant instant_at(const struct loop *l, struct wall w);
 static inline uint16_t service_index(const struct loop *l, const struct service_loop *s)
 {
     return (uint16_t)(s - l->services);
@@ -154,6 +163,10 @@ static inline uint16_t service_index(const struct loop *l, const struct service_
 /* service.c */
 bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now);
 void service_options(const struct loop *l, struct service_loop *s);
+bool service_running(const struct service_loop *s);   /* an action between INTENT and its end, in `action` */
+void service_keep_policy(struct service_loop *s);     /* of the running action: after its INTENT, live or folded */
+void service_hold_policy(struct service_loop *s);     /* control goes by it where the policy in force differs */
+void service_drop_policy(const struct loop *l, struct service_loop *s);   /* once the action has ended */
 void service_refold(struct loop *l, struct service_loop *s);
 void service_free(struct service_loop *s);
 bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uint16_t index, const char *by);
@@ -203,7 +216,7 @@ void drive_poll(struct loop *l, struct service_loop *s, uint32_t knobs_read);
 void story_append(struct loop *l, struct service_loop *s, const struct control_output *o, const struct command *by);
 bool unstory(struct loop *l, struct service_loop *s, const struct record *r, struct control_record *ret);
 void change_remember(const struct loop *l, struct service_loop *s, const struct record *r);
-void story_fold(struct loop *l, struct service_loop *s, const struct record *r);
+void story_fold(struct loop *l, struct service_loop *s, const struct event *e);   /* EVENT_RECORD */
 
 /* words.c: sentences for people */
 void words_values(struct buf *out, const struct service_loop *s);

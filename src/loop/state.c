@@ -92,7 +92,7 @@ static void save_service(const struct service_loop *s, struct buf *out)
 {
     struct service_plain *p = malloc(sizeof *p);
     struct buf part = BUF_INIT;
-    CHECK(p != NULL);
+    CHECK_MEMORY(p);
     service_to_plain(s, p);
     buf_le_bytes(out, s->def->name, strlen(s->def->name));
     buf_le_bytes(out, p, sizeof *p);
@@ -112,7 +112,7 @@ static void save_service(const struct service_loop *s, struct buf *out)
 void loop_save(const struct loop *l, struct buf *out)
 {
     struct loop_plain *p = calloc(1, sizeof *p);
-    CHECK(p != NULL);
+    CHECK_MEMORY(p);
     *p = (struct loop_plain){.options = l->options, .now = l->now, .started = l->started, .wall = l->wall,
                              .wall_offset_us = l->wall_offset_us, .recent_n = l->recent_n,
                              .clock_good_at = l->clock_good_at, .fleet_breaker = l->fleet_breaker, .storm_told = l->storm_told,
@@ -147,7 +147,7 @@ static bool load_intern(struct service_loop *s, struct reader *r)
     intern_free(&s->intern);
     if (n == 0) return true;
     s->intern.entries = malloc(len);
-    CHECK(s->intern.entries != NULL);
+    CHECK_MEMORY(s->intern.entries);
     memcpy(s->intern.entries, p, len);
     s->intern.n = s->intern.cap = (uint16_t)n;
     return true;
@@ -177,10 +177,11 @@ static bool load_service(struct loop *l, struct service_loop *s, struct reader *
     const void *plain = block(r, sizeof(struct service_plain));
     if (!plain) return false;
     struct service_plain *p = malloc(sizeof *p);
-    CHECK(p != NULL);
+    CHECK_MEMORY(p);
     memcpy(p, plain, sizeof *p);
     service_from_plain(s, p);
     free(p);
+    service_hold_policy(s);
     if (!load_intern(s, r)) return false;
     const void *points = block(r, s->def->signal_count * sizeof *s->points);
     if (points) memcpy(s->points, points, s->def->signal_count * sizeof *s->points);
@@ -234,7 +235,7 @@ struct loop *loop_clone(const struct loop *l)
     buf_free(&b);
     for (uint16_t i = 0; copy && i < copy->service_count; i++) {   /* exact, also where the saved form re-warms */
         struct detect *exact = detect_clone(l->services[i].detect);
-        CHECK(exact != NULL);
+        CHECK_MEMORY(exact);
         detect_free(copy->services[i].detect);
         copy->services[i].detect = exact;
     }

@@ -26,7 +26,7 @@ static const char *id_text(struct tell *t, uint16_t id)
     struct knob_value v = {0};
     if (!intern_get(&t->s->intern, id, &v)) return NULL;
     char *text = arena_strndup(&t->l->arena, v.bytes, v.len);
-    CHECK(text != NULL);
+    CHECK_MEMORY(text);
     return text;
 }
 
@@ -36,7 +36,7 @@ static const char *version_text(struct tell *t, uint16_t id)
     intern_get_version(&t->s->intern, id, &v);
     if (v.version_len == 0) return NULL;
     char *text = arena_strndup(&t->l->arena, v.version, v.version_len);
-    CHECK(text != NULL);
+    CHECK_MEMORY(text);
     return text;
 }
 
@@ -120,7 +120,7 @@ static void evidence_hash(struct tell *t)
     const struct evidence *e = &t->s->evidence;
     struct buf b = BUF_INIT;
     uint8_t *hash = arena_alloc(&t->l->arena, 32);
-    CHECK(hash != NULL);
+    CHECK_MEMORY(hash);
     for (unsigned i = 0; i < e->needs->n; i++) {
         buf_le8(&b, (uint8_t)e->items[i].why);
         buf_le_double(&b, e->items[i].why == WHY_KNOWN ? e->items[i].value : 0);
@@ -134,7 +134,7 @@ static void plan_fields(struct tell *t)
 {
     if (!about_plan(t->c->kind)) return;
     uint8_t *hash = arena_alloc(&t->l->arena, 32);
-    CHECK(hash != NULL);
+    CHECK_MEMORY(hash);
     memcpy(hash, t->s->plan_hash, 32);
     record_hex32(t->r, RF_PLAN, hash);
     if (instant_is_set(t->c->expiry)) record_i64(t->r, RF_EXPIRY, wall_at(t->l, t->c->expiry).us);
@@ -265,6 +265,14 @@ static void by_kind(struct tell *t)
     }
 }
 
+/* What is told about a running action was done by the revision that it began under. */
+static const char *revision_of(const struct tell *t)
+{
+    const struct action_state *a = &t->s->action;
+    bool of_it = t->c->knob == a->knob && t->c->action && a->policy.revision[0];
+    return of_it ? a->policy.revision : t->s->policy->revision;
+}
+
 static void tell_record(struct tell *t)
 {
     const struct control_record *c = t->c;
@@ -284,7 +292,7 @@ static void tell_record(struct tell *t)
     if (c->reason != REASON_NONE) record_text(t->r, RF_REASON, reason_code(c->reason));
     record_text(t->r, RF_OUTCOME, outcome(c));
     record_u64(t->r, RF_EPOCH, c->epoch);
-    record_text(t->r, RF_POLICY, t->s->policy->revision);
+    record_text(t->r, RF_POLICY, revision_of(t));
     record_text(t->r, RF_MODE, mode_name(t->s->def->mode));
     plan_fields(t);
     by_kind(t);
@@ -324,7 +332,7 @@ static void remember_request(struct service_loop *s, const struct control_record
 void story_append(struct loop *l, struct service_loop *s, const struct control_output *o, const struct command *by)
 {
     struct record *records = ARENA_NEW_N(&l->arena, o->record_count, struct record);
-    CHECK(records != NULL);
+    CHECK_MEMORY(records);
     bool intent = false;
     for (unsigned i = 0; i < o->record_count; i++) {
         struct tell t = {l, s, &o->records[i], by, &records[i], o->records[0].kind == RECORD_VERDICT};
