@@ -14,8 +14,10 @@ static bool read_hash(void *arg, uint64_t slot, struct audit_hash *ret)
     sqlite3_stmt *st = NULL;
     if (store_sql_prepare(arg, "SELECT hash FROM hashes WHERE slot = ?", &st, NULL) != STATUS_OK) return false;
     sqlite3_bind_int64(st, 1, (sqlite3_int64)slot);
-    bool ok = sqlite3_step(st) == SQLITE_ROW && sqlite3_column_bytes(st, 0) == AUDIT_HASH_BYTES;
-    if (ok) memcpy(ret->b, sqlite3_column_blob(st, 0), AUDIT_HASH_BYTES);
+    size_t n = 0;
+    const void *hash = sqlite3_step(st) == SQLITE_ROW ? store_sql_blob(st, 0, &n) : NULL;
+    bool ok = hash && n == AUDIT_HASH_BYTES;
+    if (ok) memcpy(ret->b, hash, AUDIT_HASH_BYTES);
     sqlite3_finalize(st);
     return ok;
 }
@@ -28,9 +30,10 @@ static enum status open_newest(sqlite3_stmt *st, const struct audit_verifier *v,
     int rc = sqlite3_step(st);
     if (rc == SQLITE_DONE) return err_set(e, STATUS_NOT_FOUND, "the audit is still empty: no checkpoint yet");
     if (rc != SQLITE_ROW) return store_sql_fail(sqlite3_db_handle(st), "reading the newest checkpoint", e);
-    const char *text = (const char *)sqlite3_column_text(st, 0);
-    size_t len = (size_t)sqlite3_column_bytes(st, 0);
-    enum status status = audit_checkpoint_open(ret, text ? text : "", len, v, e);
+    size_t len;
+    const char *text = store_sql_blob(st, 0, &len);
+    if (len == 0 && store_sql_no_memory(st)) return err_set(e, STATUS_MEMORY, "no memory to read the newest checkpoint");
+    enum status status = audit_checkpoint_open(ret, text, len, v, e);
     if (status == STATUS_OK && note) buf_add(note, text, len);
     return status;
 }
@@ -45,27 +48,34 @@ enum status store_log_newest(sqlite3 *db, const struct audit_verifier *v, struct
     return rc;
 }
 
+/* A key that cannot be read is not one that fits. */
+static enum status compare_key(sqlite3_stmt *st, const char *key, struct err *e)
+{
+    if (sqlite3_step(st) != SQLITE_ROW) return store_sql_fail(sqlite3_db_handle(st), "reading the key of the audit", e);
+    const char *known = (const char *)sqlite3_column_text(st, 0);
+    if (!known && store_sql_no_memory(st)) return err_set(e, STATUS_MEMORY, "no memory to look at the key of the audit");
+    if (text_eq(known, key)) return STATUS_OK;
+    return err_set(e, STATUS_CONFLICT, "this log was signed by %.200s, but audit.key is %s: restore the right audit.key",
+                   known ? known : "nobody", key);
+}
+
 /* The key in the file says who signed this log; a log must not get a second signer unnoticed. */
 static enum status check_key(struct store_log *l, struct err *e)
 {
     struct buf key = BUF_INIT;
     sqlite3_stmt *st = NULL;
     audit_verifier_print(&l->signer->verifier, &key);
+    if (!buf_ok(&key)) return err_set(e, STATUS_MEMORY, "no memory to look at the key of the audit");
     enum status rc = store_sql_prepare(l->db, "INSERT OR IGNORE INTO meta VALUES ('verifier', ?)", &st, e);
     if (rc == STATUS_OK) {
         sqlite3_bind_text(st, 1, buf_text(&key), -1, SQLITE_STATIC);
         rc = store_sql_run(st, "noting the key", e);
     }
     sqlite3_finalize(st);
+    st = NULL;
     if (rc == STATUS_OK) rc = store_sql_prepare(l->db, "SELECT value FROM meta WHERE key = 'verifier'", &st, e);
-    if (rc == STATUS_OK && sqlite3_step(st) == SQLITE_ROW) {
-        const char *known = (const char *)sqlite3_column_text(st, 0);
-        if (!text_eq(known, buf_text(&key)))
-            rc = err_set(e, STATUS_CONFLICT,
-                         "this log was signed by %.200s, but audit.key is %s: restore the right audit.key",
-                         known ? known : "nobody", buf_text(&key));
-        sqlite3_finalize(st);
-    }
+    if (rc == STATUS_OK) rc = compare_key(st, buf_text(&key), e);
+    sqlite3_finalize(st);
     buf_free(&key);
     return rc;
 }

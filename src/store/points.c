@@ -122,9 +122,10 @@ static enum status get_bytes(struct store *s, const char *sql, const char *name,
     int step = sqlite3_step(st);
     if (step == SQLITE_ROW) {
         const void *bytes = sqlite3_column_blob(st, 0);
-        buf_add(out, bytes ? bytes : "", (size_t)sqlite3_column_bytes(st, 0));
+        size_t n = (size_t)sqlite3_column_bytes(st, 0);
+        if (bytes) buf_add(out, bytes, n);
         *ret_at = sqlite3_column_int64(st, 1);
-        if (!buf_ok(out)) rc = err_set(e, STATUS_MEMORY, "no memory to read what was kept for %s", name);
+        if (!buf_ok(out) || (!bytes && n > 0)) rc = err_set(e, STATUS_MEMORY, "no memory to read what was kept for %s", name);
     } else {
         rc = step == SQLITE_DONE ? err_set(e, STATUS_NOT_FOUND, "nothing was kept for %s", name)
                                  : store_sql_fail(s->metrics->reader, "reading", e);

@@ -51,8 +51,10 @@ static enum status fill_packed(struct cursor *c, struct err *e)
         if (c->blocks_end) return STATUS_OK;
         if (step != SQLITE_ROW) return store_sql_fail(c->db, "reading points", e);
         arena_reset(&c->arena);
-        if (!store_block_unpack(&c->arena, sqlite3_column_blob(c->blocks, 0),
-                                (size_t)sqlite3_column_bytes(c->blocks, 0), &c->packed, &c->n))
+        size_t len;
+        const void *block = store_sql_blob(c->blocks, 0, &len);
+        if (len == 0 && store_sql_no_memory(c->blocks)) return err_set(e, STATUS_MEMORY, "no memory to read points");
+        if (!store_block_unpack(&c->arena, block, len, &c->packed, &c->n))
             return err_set(e, STATUS_CORRUPT,
                            "metrics.db: the block of points at %lld us is damaged; ask for a later time",
                            (long long)sqlite3_column_int64(c->blocks, 1));

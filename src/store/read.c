@@ -10,10 +10,9 @@ static enum status give(sqlite3_stmt *st, struct arena *a, const struct store_si
 {
     struct record r;
     struct store_entry entry = {.seq = (uint64_t)sqlite3_column_int64(st, 0), .record = &r};
-    const void *blob = sqlite3_column_blob(st, 1);
     struct err why;
-    entry.bytes = blob ? blob : "";
-    entry.len = (size_t)sqlite3_column_bytes(st, 1);
+    entry.bytes = store_sql_blob(st, 1, &entry.len);
+    if (entry.len == 0 && store_sql_no_memory(st)) return err_set(e, STATUS_MEMORY, "no memory to read the audit");
     if (audit_decode(a, entry.bytes, entry.len, &r, &why) != STATUS_OK)
         return err_set(e, STATUS_CORRUPT, "record %llu of the audit cannot be read: %s; run `trimtab audit verify`",
                        (unsigned long long)entry.seq, why.text);

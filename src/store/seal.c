@@ -127,11 +127,13 @@ static enum status join_old(struct seal *s, int64_t series, int64_t window, stru
     arena_reset(&s->arena);
     sqlite3_bind_int64(s->old, 1, series);
     sqlite3_bind_int64(s->old, 2, window);
-    /* A damaged block cannot be mended; the points that are there replace it. */
-    if (sqlite3_step(s->old) == SQLITE_ROW
-        && store_block_unpack(&s->arena, sqlite3_column_blob(s->old, 0), (size_t)sqlite3_column_bytes(s->old, 0), &old,
-                              &n)
-        && !merge(s, old, n))
+    int step = sqlite3_step(s->old);
+    size_t len = 0;
+    const void *block = step == SQLITE_ROW ? store_sql_blob(s->old, 0, &len) : NULL;
+    bool no_memory = block && len == 0 && store_sql_no_memory(s->old);
+    /* A damaged block cannot be mended; the points that are there replace it. One that cannot be read now may be good. */
+    if (step != SQLITE_ROW && step != SQLITE_DONE) rc = store_sql_fail(s->m->db, "reading the block to join", e);
+    else if (no_memory || (block && store_block_unpack(&s->arena, block, len, &old, &n) && !merge(s, old, n)))
         rc = err_set(e, STATUS_MEMORY, "no memory to pack points");
     sqlite3_reset(s->old);
     return rc;

@@ -91,6 +91,25 @@ enum status store_sql_run(sqlite3_stmt *st, const char *doing, struct err *e)
     return status;
 }
 
+const void *store_sql_blob(sqlite3_stmt *st, int column, size_t *ret_len)
+{
+    const void *bytes = sqlite3_column_blob(st, column);
+    *ret_len = bytes ? (size_t)sqlite3_column_bytes(st, column) : 0;
+    return bytes ? bytes : "";
+}
+
+bool store_sql_blob_is(sqlite3_stmt *st, int column, const void *want, size_t len)
+{
+    size_t n;
+    const void *bytes = store_sql_blob(st, column, &n);
+    return n == len && memcmp(bytes, want, len) == 0;
+}
+
+bool store_sql_no_memory(sqlite3_stmt *st)
+{
+    return sqlite3_errcode(sqlite3_db_handle(st)) == SQLITE_NOMEM;
+}
+
 enum status store_sql_int(sqlite3 *db, const char *sql, int64_t *ret, struct err *e)
 {
     sqlite3_stmt *st = NULL;

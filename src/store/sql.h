@@ -24,6 +24,10 @@ enum status store_sql_exec(sqlite3 *db, const char *sql, const char *doing, stru
 enum status store_sql_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret, struct err *e);
 /* Steps to the end and resets: for statements without rows. */
 enum status store_sql_run(sqlite3_stmt *st, const char *doing, struct err *e);
+/* Bytes of a column and how many: none, never a length without bytes, when memory is out; ask store_sql_no_memory then. */
+const void *store_sql_blob(sqlite3_stmt *st, int column, size_t *ret_len);
+bool store_sql_blob_is(sqlite3_stmt *st, int column, const void *want, size_t len);
+bool store_sql_no_memory(sqlite3_stmt *st);   /* was that why the last column came out empty? */
 enum status store_sql_int(sqlite3 *db, const char *sql, int64_t *ret, struct err *e);
 
 /* A schema is a list of steps; user_version counts the ones that were made. */

@@ -63,17 +63,15 @@ static bool check_record(struct walk *w, struct audit_hash *leaf)
 {
     sqlite3_stmt *st = w->records;
     uint64_t seq = (uint64_t)sqlite3_column_int64(st, 0);
-    const void *blob = sqlite3_column_blob(st, 4);
-    const char *bytes = blob ? blob : "";
-    size_t len = (size_t)sqlite3_column_bytes(st, 4);
+    size_t len;
+    const char *bytes = store_sql_blob(st, 4, &len);
     struct record r;
     struct err e;
     if (seq != w->tree.size) return bad_record(w, "missing; the next one in the file is %llu", (unsigned long long)seq);
     if (audit_decode(&w->arena, bytes, len, &r, &e) != STATUS_OK)
         return bad_record(w, "its bytes were changed: %s", e.text);
     audit_leaf_hash(bytes, len, leaf);
-    if (sqlite3_column_bytes(st, 5) != AUDIT_HASH_BYTES
-        || memcmp(sqlite3_column_blob(st, 5), leaf->b, AUDIT_HASH_BYTES) != 0)
+    if (!store_sql_blob_is(st, 5, leaf->b, AUDIT_HASH_BYTES))
         return bad_record(w, "its bytes do not give the leaf hash beside them: one of the two was changed");
     uint64_t says = record_get_u64(&r, RF_SEQ, 0);
     if (says != seq)
@@ -90,8 +88,7 @@ static bool check_hashes(struct walk *w, const struct audit_added *added)
         bool row = sqlite3_step(w->hashes) == SQLITE_ROW;
         if (!row || (uint64_t)sqlite3_column_int64(w->hashes, 0) != added->first_slot + i)
             return bad_record(w, "a node of the tree above it is missing");
-        if (sqlite3_column_bytes(w->hashes, 1) != AUDIT_HASH_BYTES
-            || memcmp(sqlite3_column_blob(w->hashes, 1), added->hash[i].b, AUDIT_HASH_BYTES) != 0)
+        if (!store_sql_blob_is(w->hashes, 1, added->hash[i].b, AUDIT_HASH_BYTES))
             return bad_record(
                 w, "a node of the tree above it does not follow from the records: it, or a record, was changed");
     }
@@ -117,14 +114,13 @@ static bool check_checkpoint(struct walk *w)
     struct audit_hash root;
     struct err e;
     if (!w->more_checkpoints || (uint64_t)sqlite3_column_int64(st, 0) != w->tree.size) return true;
-    const char *note = (const char *)sqlite3_column_text(st, 2);
-    size_t len = (size_t)sqlite3_column_bytes(st, 2);
-    if (audit_checkpoint_open(&c, note ? note : "", len, w->key, &e) != STATUS_OK)
+    size_t len;
+    const char *note = store_sql_blob(st, 2, &len);
+    if (audit_checkpoint_open(&c, note, len, w->key, &e) != STATUS_OK)
         return bad_span(w, "cannot be trusted, ", e.text);
     audit_tree_root(&w->tree, &root);
     if (c.size != w->tree.size || !audit_hash_equal(&c.root, &root)) return bad_span(w, "has another root", "");
-    if (sqlite3_column_bytes(st, 1) != AUDIT_HASH_BYTES
-        || memcmp(sqlite3_column_blob(st, 1), root.b, AUDIT_HASH_BYTES) != 0)
+    if (!store_sql_blob_is(st, 1, root.b, AUDIT_HASH_BYTES))
         return bad_span(w, "has another root beside its note", "");
     w->covered = c.size;
     w->report->newest = c;

@@ -27,6 +27,7 @@ enum power_op { POWER_CREATE, POWER_WRITE, POWER_TRUNCATE, POWER_SYNC, POWER_DEL
 struct power_event { enum power_op op; unsigned file; int64_t at; size_t len; char *bytes; };
 
 #define POWER_FILES_MAX 16
+#define POWER_PENDING_MAX 32768
 struct fault_state {
     unsigned ops;              /* set of enum fault_op that may fail; 0: none */
     uint64_t fail_at;          /* which of them, from 1 */
@@ -220,7 +221,7 @@ static inline void faultvfs_reset(void)
 }
 
 /* One file while a power cut is played: what is safe, and the events since its last sync. */
-struct power_image { char *bytes; size_t len, cap; bool exists; size_t pending[4096]; unsigned n; };
+struct power_image { char *bytes; size_t len, cap; bool exists; size_t pending[POWER_PENDING_MAX]; unsigned n; };
 
 static inline void power_apply(struct power_image *image, const char *bytes, size_t at, size_t len)
 {
@@ -274,7 +275,7 @@ static inline void power_step(struct power_image *image, const struct power_even
         break;
     case POWER_WRITE:
     case POWER_TRUNCATE:
-        assert_true(image->n < 4096);
+        assert_true(image->n < POWER_PENDING_MAX);
         image->pending[image->n++] = index;
         break;
     }
