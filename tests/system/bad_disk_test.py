@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import time
 import unittest
 
@@ -73,6 +74,23 @@ class Disk(bad_stop_test.Stopping):
                 d = self.halt_survives(d)
                 self.halt_is_on_record(d)
                 self.tearDown()
+
+    def test_a_signal_during_the_start(self):
+        """Nobody listens yet: the halt and the reload wait, and do not end the process."""
+        shim = Shim(os.path.join(self.folder, "shim"))
+        shim.set(hang=1)
+        self.path = self.config()
+        d = self.start(self.path, wait=False, env=shim.env)
+        deadline = time.monotonic() + 30
+        while not os.path.exists(os.path.join(d.data, "audit.db")) and time.monotonic() < deadline:
+            self.assertIsNone(d.process.poll())
+        d.process.send_signal(signal.SIGUSR1)
+        d.process.send_signal(signal.SIGHUP)
+        shim.set(hang=0)
+        d.wait_line(msg="started")
+        d.wait_line(component="audit", msg="HALT")
+        d.wait_line(msg="configuration loaded")
+        self.assertEqual(0, d.end())
 
 
 if __name__ == "__main__":

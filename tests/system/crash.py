@@ -4,14 +4,18 @@ starts it again until its story has an end, and then holds the log against what 
     crash.py --kills N [--sweep M] [--jobs J] [--seed S]
 
 The first M of the kills are one a story, at the system calls with an outside effect between INTENT and the end, which are
-counted first; the rest are several a story, at random. One line of JSON on stdout; exit 1 on a violation."""
+counted first; the rest are several a story, at random. Stories: the change is undone; it is kept; the configuration is loaded
+anew while it is watched, then a person halts and has it taken back; it is halted in the middle of the undo. People are told of
+all by webhook. One line of JSON on stdout; exit 1 on a violation."""
 
 import argparse
 import concurrent.futures
+import http.client
 import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +27,7 @@ from harness import BINARY, CONFIG, SEED
 from shim import Shim
 from target import Target
 
-SPEED = 400
+SPEED = int(os.environ.get("CRASH_SPEED", "400"))
 PATIENCE = 120.0           # wall seconds for one story; only to end a run that hangs
 WORSE = {"p99": 0.0468, "queue": 320.0, "gpu": 0.78}
 BETTER = {"p99": 0.0375, "queue": 70.0, "gpu": 0.66, "fill": 60.0}
@@ -61,11 +65,38 @@ def has_ended(records):
     return bool(ends and begins) and ends[-1] > begins[-1]
 
 
+def has_record(kind):
+    return lambda records: any(r["kind"] == kind for r in records)
+
+
+def is_loaded_anew(records):
+    return any(r["kind"] == "POLICY" and r["by"] == "SIGHUP" for r in records)
+
+
+def is_resumed(records):
+    kinds = [r["kind"] for r in records]
+    return "RESUME" in kinds and "HALT" not in kinds[len(kinds) - kinds[::-1].index("RESUME"):]
+
+
+# What people do in a story: (from when on, what, how the log shows that it is done). A story that has ended earlier than
+# that, since something failed in it, still gets all of it.
+RELOAD = ("reload", is_loaded_anew)
+RESUME = (has_record("HALT"), "resume", is_resumed)
+STORIES = {
+    "undone": (),
+    "kept": (),
+    "stopped": ((has_record("APPLIED"),) + RELOAD, (is_loaded_anew, "halt-undo", has_record("HALT")), RESUME),
+    "halted": ((has_record("UNDO"), "halt", has_record("HALT")), RESUME),
+    "whole": ((has_record("APPLIED"),) + RELOAD, (has_ended, "halt", has_record("HALT")), RESUME),
+}
+
+
 class Run:
     """One service that gets worse, one story, some kills."""
 
-    def __init__(self, folder, cures, write_mode="good"):
-        self.folder, self.cures = folder, cures
+    def __init__(self, folder, story, write_mode="good"):
+        self.folder, self.acts, self.cures = folder, STORIES[story], story == "kept"
+        self.acted_at = 0.0
         self.data = os.path.join(folder, "data")
         self.target = Target(SPEED)
         self.target.knobs.write_mode = write_mode
@@ -76,7 +107,44 @@ class Run:
         self.shim = Shim(os.path.join(folder, "shim"))
         self.config = os.path.join(folder, "config.yaml")
         with open(self.config, "w", encoding="utf-8") as f:
-            f.write(CONFIG.format(mode="auto", target=self.target.address, timeout="5s", write_more="", more=""))
+            f.write(CONFIG.format(mode="auto", target=self.target.address, timeout="5s", write_more="",
+                                  more="notify:\n  - url: http://%s/hook\n" % self.target.address))
+
+    def is_over(self, records):
+        """Has everybody done what there is to do, and has the change an end?"""
+        if not self.acts:
+            return has_ended(records)
+        own = [r["kind"] for r in records]
+        resolved = bool(audit_log.ENDS & set(own)) or any(r["kind"] == "VERDICT" and r.get("outcome") != "undo" for r in records)
+        return all(done(records) for _, _, done in self.acts) and resolved
+
+    def act(self, records):
+        """The next thing that a person does, again and again until the log shows that it is done."""
+        for due, what, done in self.acts:
+            if done(records):
+                continue
+            if (due(records) or has_ended(records)) and time.monotonic() - self.acted_at > 0.2:
+                self.acted_at = time.monotonic()
+                self.ask(what)
+            return
+
+    def ask(self, what):
+        try:
+            if what == "reload":
+                with open(self.config, "a", encoding="utf-8") as f:
+                    f.write("# looked at again\n")
+                self.process.send_signal(signal.SIGHUP)
+                return
+            with open(os.path.join(self.data, "listen"), encoding="ascii") as f:
+                address = f.read().strip()
+            with open(os.path.join(self.data, "token"), encoding="ascii") as f:
+                token = f.read().strip()
+            c = http.client.HTTPConnection(address, timeout=10)
+            c.request("POST", "/api/v1/services/embed/" + what, b'{"by":"li"}', {"Authorization": "Bearer " + token})
+            c.getresponse().read()
+            c.close()
+        except (OSError, http.client.HTTPException):
+            pass                           # killed, or it could not: the log says so, and it is asked again
 
     def on_write(self, entry):
         value, status = entry[1], entry[3]
@@ -102,9 +170,14 @@ class Run:
             self.changed.notify_all()
 
     def ended_since(self, after):
-        """Has an audit line come after which the log says that the story is over?"""
-        lines = self.log[after:]
-        return any('"component":"audit"' in line for line in lines) and has_ended([r for _, r in audit_log.newest(self.data)])
+        """Has an audit line come after which the log says that the story is over? Else somebody may have something to do."""
+        if not (self.acts or any('"component":"audit"' in line for line in self.log[after:])):
+            return False
+        records = [r for _, r in audit_log.newest(self.data)]
+        if not self.is_over(records):
+            self.act(records)
+            return False
+        return True
 
     def wait(self, after, seconds=PATIENCE):
         """Until the story is over, the process has ended, or time is over; looks again at each line of the daemon."""
@@ -140,7 +213,7 @@ class Run:
         self.known = blobs
 
     def has_ended(self):
-        return has_ended([json.loads(b) for b in self.known])
+        return self.is_over([json.loads(b) for b in self.known])
 
     def life(self, spec):
         """One life of the daemon; spec: ("call", n, from start), ("time", seconds) or None: to the end. True: ended."""
@@ -156,7 +229,7 @@ class Run:
         if not over:
             self.wait(after, spec[1] if spec and spec[0] == "time" else PATIENCE)
         alive = self.process.poll() is None
-        ended = alive and has_ended([r for _, r in audit_log.newest(self.data)])
+        ended = alive and self.is_over([r for _, r in audit_log.newest(self.data)])
         if alive and spec and spec[0] == "time":
             self.process.kill()
         elif alive and not ended:
@@ -197,18 +270,18 @@ class Run:
         self.target.close()
 
 
-def seeded(folder, cures, write_mode):
-    run = Run(folder, cures, write_mode)
+def seeded(folder, story, write_mode):
+    run = Run(folder, story, write_mode)
     subprocess.run([SEED, run.config, run.data, "latency_p99=38", "queue_depth=140", "throughput=1000", "batch_size=31",
                     "gpu_util=0.65", "error_ratio=0.001"], check=True)
     return run
 
 
 def one(job):
-    number, seed, cures, write_mode, specs = job
+    number, seed, story, write_mode, specs = job
     folder = tempfile.mkdtemp(prefix="trimtab-crash-")
-    result = {"run": number, "seed": seed, "cures": cures, "write_mode": write_mode, "specs": specs, "violation": None}
-    run = seeded(folder, cures, write_mode)
+    result = {"run": number, "seed": seed, "story": story, "write_mode": write_mode, "specs": specs, "violation": None}
+    run = seeded(folder, story, write_mode)
     try:
         run.all(specs)
     except (AssertionError, OSError, subprocess.SubprocessError) as e:
@@ -224,10 +297,10 @@ def one(job):
     return result
 
 
-def count_calls(cures):
+def count_calls(story):
     """The names of the calls of an untouched story, in order, without those on metrics.db."""
     folder = tempfile.mkdtemp(prefix="trimtab-crash-")
-    run = seeded(folder, cures, "good")
+    run = seeded(folder, story, "good")
     try:
         run.all([])
         return run.shim.names()
@@ -236,15 +309,16 @@ def count_calls(cures):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+SWEPT = ("undone", "kept", "stopped", "halted")
+
+
 def sweep(wanted):
-    """Each call of both stories, the one that ends with an undo and the one that is kept; fewer: evenly spread."""
-    calls = {"undone": len(count_calls(False)), "kept": len(count_calls(True))}
-    total = calls["undone"] + calls["kept"]
-    picked = sorted({int(i * total / min(wanted, total)) for i in range(min(wanted, total))})
-    jobs = []
-    for n in picked:
-        cures = n >= calls["undone"]
-        jobs.append((cures, "good", [("call", n - (calls["undone"] if cures else 0) + 1, False, True)]))
+    """Each call of each story; fewer: evenly spread."""
+    calls = {story: len(count_calls(story)) for story in SWEPT}
+    places = [(story, n + 1) for story in SWEPT for n in range(calls[story])]
+    wanted = min(wanted, len(places))
+    jobs = [(story, "good", [("call", n, False, True)])
+            for story, n in (places[int(i * len(places) / wanted)] for i in range(wanted))]
     return jobs, calls
 
 
@@ -259,7 +333,7 @@ def at_random(wanted, rng):
             else:
                 specs.append(("call", int(rng.expovariate(1 / (40.0 if specs else 150.0))) + 1, bool(specs), rng.random() < 0.7))
         mode = rng.choice(["good"] * 6 + ["error-but-applied", "ok-but-not", "third", "refuse"])
-        jobs.append((rng.random() < 0.5, mode, specs))
+        jobs.append((rng.choice(SWEPT), mode, specs))
         planned += len(specs)
     return jobs
 

@@ -134,6 +134,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self._send(status, b"{}", [("ETag", '"%d"' % k.versions[name])])
         self.server.tell("write", (name, value, match, status, self.headers.get("Authorization")))
 
+    def do_POST(self):
+        """A receiver of notices."""
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self._send(200, b"")
+        self.server.tell("notice", self.path)
+
     # ---- pages ----
 
     def _page_good(self):
