@@ -96,7 +96,7 @@ class Run:
 
     def __init__(self, folder, story, write_mode="good"):
         self.folder, self.acts, self.cures = folder, STORIES[story], story == "kept"
-        self.acted_at = 0.0
+        self.acted_at, self.began = 0.0, 0
         self.data = os.path.join(folder, "data")
         self.target = Target(SPEED)
         self.target.knobs.write_mode = write_mode
@@ -120,6 +120,8 @@ class Run:
 
     def act(self, records):
         """The next thing that a person does, again and again until the log shows that it is done."""
+        if not any('"msg":"started"' in line for line in self.log[self.began:]):
+            return
         for due, what, done in self.acts:
             if done(records):
                 continue
@@ -153,6 +155,7 @@ class Run:
             self.target.plant.set(**(BETTER if self.target.knobs.values["batch_max"] == 64 else WORSE))
 
     def start(self):
+        self.began = len(self.log)
         argv = [BINARY, "serve", "--config", self.config, "--data", self.data, "--listen", "127.0.0.1:0", "--log.format", "json",
                 "--speed", str(SPEED)]
         self.process = subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
