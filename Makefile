@@ -20,7 +20,7 @@ CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHE
 CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
-.PHONY: evaluate evaluate-clean
+.PHONY: evaluate evaluate-clean agreement
 .PHONY: all setup soak mutants check asan tsan clang bench crash demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
@@ -99,6 +99,12 @@ explore: ## walk all states of the state table within reach: EXPLORE_STATES a va
 	$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON
 	cmake --build build --target explore --parallel $(JOBS)
 	for v in none value version; do build/tests/explore/explore $$v $(EXPLORE_BUDGET) $(EXPLORE_STATES) || exit 1; done
+
+agreement: ## the simulated service request by request against its form as flows, on every family of worlds
+	@scripts/setup build test >&2
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON >&2
+	@cmake --build build --target agreement --parallel $(JOBS) >&2
+	@build/tests/agreement/agreement
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS (build-fuzz, clang 14)
 	@scripts/setup build test

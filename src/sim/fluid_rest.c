@@ -36,6 +36,7 @@ void rest_column(struct rest *r, double share, double gpus)
         r->mean[u] = mix(mix(a->mean, b->mean, by_share), mix(c->mean, d->mean, by_share), by_gpu) * 1e-3;
         r->p50[u] = mix(mix(a->p50, b->p50, by_share), mix(c->p50, d->p50, by_share), by_gpu) * 1e-3;
         r->p99[u] = mix(mix(a->p99, b->p99, by_share), mix(c->p99, d->p99, by_share), by_gpu) * 1e-3;
+        r->peak[u] = mix(mix(a->peak, b->peak, by_share), mix(c->peak, d->peak, by_share), by_gpu) * 1e-3;
     }
 }
 
@@ -52,7 +53,7 @@ struct rest_point rest_times(const struct rest *r, double use)
     double part;
     unsigned u = place(fluid_uses, FLUID_USES, use, &part);
     return (struct rest_point){mix(r->mean[u], r->mean[u + 1], part), mix(r->p50[u], r->p50[u + 1], part),
-                               mix(r->p99[u], r->p99[u + 1], part)};
+                               mix(r->p99[u], r->p99[u + 1], part), mix(r->peak[u], r->peak[u + 1], part)};
 }
 
 double rest_reflect(double from, double end, double var, double u)

@@ -4,9 +4,10 @@
 
 #include "sim/fluid_table.h"
 
-/* One column over the use of capacity, interpolated. queue in requests per (replica x batch_max); times per full cycle. */
-struct rest { double queue[FLUID_USES], mean[FLUID_USES], p50[FLUID_USES], p99[FLUID_USES]; };
-struct rest_point { double mean, p50, p99; };
+/* One column over the use of capacity, interpolated. queue in requests per (replica x batch_max); times per full cycle;
+ * peak, the largest batch of 100 ms, per batch_max. */
+struct rest { double queue[FLUID_USES], mean[FLUID_USES], p50[FLUID_USES], p99[FLUID_USES], peak[FLUID_USES]; };
+struct rest_point { double mean, p50, p99, peak; };
 
 /* Outside the table's range the nearest edge holds. */
 void rest_column(struct rest *r, double share, double gpus);

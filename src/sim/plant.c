@@ -73,6 +73,7 @@ void plant_reseed(struct plant *p, const char *purpose)
     struct prng root;
     prng_fork(&root, &p->env.rng, purpose);
     fork_streams(p, &root);
+    env_reseed(&p->env, &root);
 }
 
 enum status plant_fault_add(struct plant *p, const struct plant_fault *f, struct err *e)
@@ -148,6 +149,7 @@ void plant_window_take(struct plant *p, struct plant_window *ret)
     w.gpu_util = ratio((double)(now->busy_ns - was->busy_ns), (double)(now->gpu_ns - was->gpu_ns));
     w.throughput = ratio((double)w.completed, w.seconds);
     w.batch = ratio((double)(now->items - was->items), (double)(now->batches - was->batches));
+    w.batch_peak = ratio((double)(now->peaks - was->peaks), (double)(now->peak_steps - was->peak_steps));
     w.cache_hit = ratio((double)(now->hits - was->hits), (double)(now->lookups - was->lookups));
     w.replicas = ratio((double)(now->gpu_ns - was->gpu_ns) * 1e-9, w.seconds);
     w.gpu_memory = p->env.used_mb / p->env.config.mem_mb;

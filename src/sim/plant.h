@@ -59,6 +59,7 @@ struct plant_window {
     double gpu_util;                  /* kernel time over replicas x time */
     double throughput;                /* completed per second */
     double fetch_ms, kernel_ms, batch; /* means; NaN when none */
+    double batch_peak;                /* the largest batch of each 100 ms: it is what needs memory; mean */
     double cache_hit;                 /* ratio; NaN when no lookup */
     double gpu_memory;                /* used part of a replica's memory, at the end */
     double replicas;                  /* serving, mean */

@@ -42,17 +42,25 @@ static void forces_now(struct plant_env *v, int64_t now_us, struct forces *r)
     }
 }
 
-/* One step of an AR(1) process of standard deviation `sigma` that forgets in `tau_s`. */
-static double wander(struct plant_env *v, double now, double sigma, double tau_s, double dt_s)
+/* A second of an AR(1) process of standard deviation `sigma` that forgets in `tau_s`. */
+static double wander(struct plant_env *v, double now, double sigma, double tau_s)
 {
-    double keep = stats_exp(-dt_s / tau_s);
-    return keep * now + sqrt(1.0 - keep * keep) * sigma * draw_normal(v);
+    double keep = stats_exp(-1.0 / tau_s);
+    return keep * now + sqrt(1.0 - keep * keep) * sigma * stats_draw_normal(&v->slow_rng, 0, 1);
 }
 
-static void load_step(struct plant_env *v, int64_t now_us, double dt_s, const struct forces *f)
+static void wobble_step(struct plant_env *v, int64_t now_us)
 {
     const struct plant_config *c = &v->config;
-    v->wobble = wander(v, v->wobble, c->load_sigma, c->load_tau_s, dt_s);
+    for (; v->next_slow_us <= now_us; v->next_slow_us += US_PER_S) {
+        v->wobble = wander(v, v->wobble, c->load_sigma, c->load_tau_s);
+        v->fetch_wobble = wander(v, v->fetch_wobble, c->fetch_wobble, c->fetch_tau_s);
+    }
+}
+
+static void load_step(struct plant_env *v, int64_t now_us, const struct forces *f)
+{
+    const struct plant_config *c = &v->config;
     struct load_days days = {
         .amp = c->day_amp, .monday = c->monday, .weekend = c->weekend, .holiday = c->holiday,
         .holiday_first = c->holiday_first, .holiday_every = c->holiday_every,
@@ -91,7 +99,6 @@ static void data_step(struct plant_env *v, double dt_s, double requests, const s
     double misses = c->rate > 0 ? requests / dt_s / c->rate * (1.0 - v->hit) / (1.0 - hit_at_start) : 0;
     double use = fmin(c->upstream_other + c->upstream_self * misses, 0.98);
     double ms = v->hit * c->fetch_hit_ms + (1.0 - v->hit) * c->fetch_miss_ms / (1.0 - use);
-    v->fetch_wobble = wander(v, v->fetch_wobble, c->fetch_wobble, c->fetch_tau_s, dt_s);
     v->loss = fmin(f->of[FAULT_LOSS], 0.5);
     v->fetch_ms = ms * f->of[FAULT_UPSTREAM] * stats_exp(v->fetch_wobble);
 }
@@ -148,16 +155,20 @@ void env_init(struct plant_env *v, const struct plant_config *c, const struct pr
     const double shown[5] = {c->batch_max, c->concurrency, c->feature_cache_mb, c->replicas, c->placebo};
     memcpy(v->shown, shown, sizeof shown);
     v->hit = v->cache_mb / (v->cache_mb + c->cache_scale_mb);
-    v->wobble = c->load_sigma * draw_normal(v);
+    env_reseed(v, rng);
+    v->wobble = c->load_sigma * stats_draw_normal(&v->slow_rng, 0, 1);
     memcpy(v->version, "v1", 2);
 }
+
+void env_reseed(struct plant_env *v, const struct prng *root) { prng_fork(&v->slow_rng, root, "wobble"); }
 
 void env_step(struct plant_env *v, int64_t now_us, double dt_s, double requests, double peak_batch)
 {
     struct forces f;
     forces_now(v, now_us, &f);
     v->lost = (uint32_t)f.of[FAULT_REPLICAS_LOST];
-    load_step(v, now_us, dt_s, &f);
+    wobble_step(v, now_us);
+    load_step(v, now_us, &f);
     data_step(v, dt_s, requests, &f);
     memory_step(v, dt_s, peak_batch, &f);
     host_step(v, &f);

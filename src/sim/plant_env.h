@@ -18,6 +18,8 @@ enum { PLANT_FAULTS_MAX = 32, PLANT_GPUS_MAX = 64, PLANT_BATCH_MAX = 256 };
 struct plant_env {
     struct plant_config config;  /* as created; the knobs below hold what is in force */
     struct prng rng;
+    struct prng slow_rng;        /* of load and fetch wobble, once a second: both forms of one seed see the same path */
+    int64_t next_slow_us;
     double batch_max, concurrency, cache_mb, replicas, placebo;
     uint64_t knob_version, version_changes;
     char version[PLANT_VERSION_MAX];
@@ -38,6 +40,8 @@ struct plant_env {
 
 /* Configuration is valid. `rng` is taken over by value. */
 void env_init(struct plant_env *v, const struct plant_config *c, const struct prng *rng);
+/* Another path of load and fetch wobble from here on. */
+void env_reseed(struct plant_env *v, const struct prng *root);
 /* The step at `now_us` after `dt_s` seconds in which `requests` were let in and the largest batch was `peak_batch`. Sets
  * restart_due when a restart fault fires or memory is exhausted; the caller restarts the process and clears it. */
 void env_step(struct plant_env *v, int64_t now_us, double dt_s, double requests, double peak_batch);

@@ -39,6 +39,8 @@ void plant_slow_step(struct plant *p)
     p->admitted_before = admitted;
     p->totals.lookups = v->lookups;
     p->totals.hits = v->hits;
+    p->totals.peaks += p->peak_batch;
+    p->totals.peak_steps++;
     p->peak_batch = 0;
     if (v->restart_due && p->down_until_ns == 0) plant_restart(p);
     plant_scale(p);

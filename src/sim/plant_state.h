@@ -39,7 +39,7 @@ struct plant_gpu {
 /* Ever growing; the page shows the difference to `page_base`. */
 struct plant_totals {
     uint64_t offered, completed, refused, failed, timeouts, repeats, batches, items, busy_ns, queue_slices, gpu_ns,
-        lookups, hits, slices;
+        lookups, hits, slices, peaks, peak_steps;
     struct plant_hist latency, fetch, kernel, wait;
 };
 

@@ -210,7 +210,7 @@ static void a_creep_takes_two_months(void **state)
         else most = fmax(most, w.p99_ms / before - 1);
         before = w.p99_ms;
     }
-    assert_near(first, 38, 2);
+    assert_near(first, 39.6, 1.5);           /* as request by request with batch_max 64 */
     assert_near(before, 60, 4);
     assert_true(most < 0.03);
     run_free(&r);

@@ -39,8 +39,9 @@ static void cell(double use, double share, double g)
     plant_advance(p, 3 * US_PER_S + (int64_t)(seconds * 1e6));
     plant_window_take(p, &w);
     plant_free(p);
-    printf("{%d, %d, %d, %d}", (int)(w.queue / (g * BATCH) * 1e4 + 0.5), (int)(w.mean_ms / CYCLE_MS * 1e3 + 0.5),
-           (int)(w.p50_ms / CYCLE_MS * 1e3 + 0.5), (int)(w.p99_ms / CYCLE_MS * 1e3 + 0.5));
+    printf("{%d, %d, %d, %d, %d}", (int)(w.queue / (g * BATCH) * 1e4 + 0.5), (int)(w.mean_ms / CYCLE_MS * 1e3 + 0.5),
+           (int)(w.p50_ms / CYCLE_MS * 1e3 + 0.5), (int)(w.p99_ms / CYCLE_MS * 1e3 + 0.5),
+           (int)(w.batch_peak / BATCH * 1e3 + 0.5));
 }
 
 static void grid(const char *name, const double *v, size_t n, int scale)
@@ -61,8 +62,8 @@ int main(void)
     grid("fluid_shares", shares, SHARES, 100);
     grid("fluid_gpus", gpus, GPUS, 1);
     printf("\n/* Queue in 1/10,000 of replicas x batch_max; mean, median and p99 of wait + cycle in 1/1,000 of the full"
-           " cycle. */\n");
-    printf("struct fluid_cell { int16_t queue, mean, p50, p99; };\n");
+           " cycle;\n * the largest batch of 100 ms in 1/1,000 of batch_max. */\n");
+    printf("struct fluid_cell { int16_t queue, mean, p50, p99, peak; };\n");
     printf("static const struct fluid_cell fluid_cells[FLUID_GPUS][FLUID_SHARES][FLUID_USES] = {\n");
     for (size_t g = 0; g < GPUS; g++) {
         printf("    {\n");
@@ -70,7 +71,7 @@ int main(void)
             printf("        {");
             for (size_t u = 0; u < USES; u++) {
                 cell(uses[u], shares[s], gpus[g]);
-                printf(u + 1 == USES ? "},\n" : u % 4 == 3 ? ",\n         " : ", ");
+                printf(u + 1 == USES ? "},\n" : u % 3 == 2 ? ",\n         " : ", ");
             }
         }
         printf("    },\n");
