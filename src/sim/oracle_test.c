@@ -68,7 +68,7 @@ static void a_short_blip_is_not_the_onset_of_what_comes_later(void **state)
     (void)state;
     struct oracle o;
     ask("scenario: x\nworld: fluid\nduration: 3h\n"
-        "faults: [{kind: kernel, at: 10m, until: 22m, size: 1.3}, {kind: kernel, at: 100m, size: 1.3}]\n", &o);
+        "faults: [{kind: kernel, at: 10m, until: 22m, size: 1.3}, {kind: load, at: 100m, size: 1.1}]\n", &o);
     assert_true(o.t0 >= 200 && o.t0 <= 204);
     assert_string_equal(oracle_label_name(o.label), "tunable");
     oracle_free(&o);
