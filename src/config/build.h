@@ -18,6 +18,7 @@ struct config_build {
     const char **known;              /* names of signals that the default playbook speaks of */
     size_t known_count;
     struct config_query *queries;    /* CONFIG_QUERIES slots: what a profile's query became, for all its services */
+    const struct zone *zones[32]; unsigned zone_n;   /* read so far */
     bool no_memory;
 };
 #define CONFIG_QUERIES 2048
@@ -77,6 +78,8 @@ void config_build_companions(struct config_work *w, struct signal_def *s);
 /* timing.c */
 void config_build_timing(struct config_work *w);
 void config_build_windows(struct config_work *w);
+/* freeze.c: after the services */
+void config_build_freezes(struct config_build *b, const struct config_value *freeze, const struct config_value *maintenance);
 /* rule.c */
 const struct expr *config_rule(struct config_work *w, const struct config_value *v);
 /* The first name in the rule that the service has not, in `name` with its place; false: it has all. */

@@ -175,6 +175,7 @@ static void build_root(struct config_build *b, const struct config_node *root)
     config_build_web(b, &raw);
     check_profiles(b, &raw);
     build_services(b, &raw.services);
+    config_build_freezes(b, &raw.freeze, &raw.maintenance);
 }
 
 struct policy *config_load(const char *bytes, size_t len, const char *path, const struct config_options *options,

@@ -8,6 +8,7 @@
 struct config_options {
     const char *preset_dir;      /* profiles that the file does not hold: DIR/NAME.yaml; NULL: none */
     struct wall now;             /* change windows that ended before are reported; us == 0: not checked */
+    const char *zone_dir;        /* where the time zones are; NULL: /usr/share/zoneinfo */
     bool points_from_outside;    /* scripts and replays bring the points: a signal may have no query */
 };
 

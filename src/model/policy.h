@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "model/enums.h"
 #include "model/evidence.h"
+#include "model/freeze.h"
 
 struct expr;     /* expr/expr.h */
 struct pq;       /* promql/promql.h */
@@ -157,7 +158,7 @@ struct timing_def {
         freeze_baseline, blind_after, cause_wait, renotify;
 };
 
-struct window_def {              /* a change window: changes only inside, or a freeze: none inside */
+struct window_def {              /* a change window: changes only inside */
     const char *name;
     uint8_t weekdays;            /* bit 0 = Monday; 0: the window is over, no change is made in it */
     uint16_t from_min, to_min;   /* minutes of the day in `offset_s`; to > from, up to 1440 */
@@ -176,6 +177,7 @@ struct service_def {
     struct symptom_def *symptoms; uint16_t symptom_count;
     struct cause_def *causes; uint16_t cause_count;
     struct window_def *windows; uint16_t window_count;
+    const struct freeze_def **freezes; uint16_t freeze_count;   /* of the policy, those that cover this service */
     struct needs needs;
     struct judge_def judge;
     struct timing_def timing;
@@ -201,6 +203,7 @@ struct policy {
     char revision[65];           /* SHA-256 of the file's bytes, lower hex */
     const char *path;
     struct service_def *services; uint16_t service_count;
+    struct freeze_def *freezes; uint16_t freeze_count;          /* freeze and maintenance windows */
     struct span tick;            /* 30 s */
     double fleet_fraction;       /* 0.05 */
     int fleet_per_hour;          /* 6 */
