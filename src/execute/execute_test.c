@@ -10,78 +10,6 @@ static struct knob_value value(const char *text)
     return v;
 }
 
-static struct knob_value versioned(const char *text, const char *version)
-{
-    struct knob_value v = value(text);
-    assert_true(knob_value_set_version(&v, version, (unsigned)strlen(version)));
-    return v;
-}
-
-static struct read_vector reads(const char *a, const char *b, const char *c)
-{
-    struct read_vector r = {0};
-    const char *const texts[] = {a, b, c};
-    for (int i = 0; i < 3 && texts[i]; i++) r.values[r.n++] = value(texts[i]);
-    return r;
-}
-
-static enum read_class classify(struct read_vector r)
-{
-    struct knob_value old = value("32"), new_ = value("64");
-    return execute_classify(&r, &old, &new_);
-}
-
-static void test_reads_fall_into_five_classes(void **state)
-{
-    (void)state;
-    assert_int_equal(classify(reads("32", "32", "32")), READ_OLD);
-    assert_int_equal(classify(reads("64", "64.0", NULL)), READ_NEW);
-    assert_int_equal(classify(reads("64", "32", "64")), READ_MIX);
-    assert_int_equal(classify(reads("64", "48", NULL)), READ_THIRD);
-    assert_int_equal(classify(reads("auto", NULL, NULL)), READ_THIRD);
-    assert_int_equal(classify(reads(NULL, NULL, NULL)), READ_NONE);
-    struct read_vector one_down = reads("64", "64", "64");
-    one_down.failed = 1;
-    assert_int_equal(classify(one_down), READ_NONE);
-    struct read_vector empty = reads("64", "64", NULL);
-    empty.values[1].len = 0;
-    assert_int_equal(classify(empty), READ_NONE);
-}
-
-static void test_versions_tell_a_hand_in_between(void **state)
-{
-    (void)state;
-    struct knob_value old = versioned("32", "v7"), new_ = value("64"), adopted = versioned("64", "v8");
-    struct read_vector r = {.n = 1};
-    r.values[0] = versioned("32", "v7");
-    assert_int_equal(execute_classify_versions(&r, &old, &new_, &old, NULL), READ_OLD);
-    r.values[0] = versioned("32", "v9");     /* written and put back by somebody */
-    assert_int_equal(execute_classify_versions(&r, &old, &new_, &old, NULL), READ_THIRD);
-    assert_int_equal(execute_classify_versions(&r, &old, &new_, NULL, NULL), READ_OLD);
-    r.values[0] = versioned("64", "v8");
-    assert_int_equal(execute_classify_versions(&r, &old, &new_, &old, NULL), READ_NEW);
-    assert_int_equal(execute_classify_versions(&r, &old, &new_, NULL, &adopted), READ_NEW);
-    r.values[0] = versioned("64", "v9");
-    assert_int_equal(execute_classify_versions(&r, &old, &new_, NULL, &adopted), READ_THIRD);
-    r.n = 2;                                 /* instances count versions of their own */
-    r.values[1] = versioned("64", "v1");
-    assert_int_equal(execute_classify_versions(&r, &old, &new_, NULL, &adopted), READ_NEW);
-}
-
-static void test_deadline_is_the_knobs_own_or_by_apply(void **state)
-{
-    (void)state;
-    struct service_def s = {.timing = timing_defaults()};
-    struct knob_def k = {.apply = APPLY_HOT};
-    assert_int_equal(execute_deadline(&s, &k).us, SPAN_S(60).us);
-    k.apply = APPLY_RELOAD;
-    assert_int_equal(execute_deadline(&s, &k).us, SPAN_MIN(5).us);
-    k.apply = APPLY_RESTART;
-    assert_int_equal(execute_deadline(&s, &k).us, SPAN_MIN(15).us);
-    k.readback = SPAN_S(7);
-    assert_int_equal(execute_deadline(&s, &k).us, SPAN_S(7).us);
-}
-
 static void test_a_grown_cache_settles_when_it_is_full(void **state)
 {
     (void)state;
@@ -145,9 +73,6 @@ static void test_by_hand_file_quotes_for_the_shell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_fall_into_five_classes),
-        cmocka_unit_test(test_versions_tell_a_hand_in_between),
-        cmocka_unit_test(test_deadline_is_the_knobs_own_or_by_apply),
         cmocka_unit_test(test_a_grown_cache_settles_when_it_is_full),
         cmocka_unit_test(test_by_hand_http_shows_no_secret),
         cmocka_unit_test(test_by_hand_file_quotes_for_the_shell),

@@ -45,7 +45,7 @@ static void say(char why[120], const char *what, double value, const char *again
     buf_sig3(&b, value);
     buf_puts(&b, against);
     buf_sig3(&b, limit);
-    buf_puts(&b, ", 3 ticks running");
+    buf_puts(&b, ", three times in a row");
     (void)text_copy(why, 120, buf_text(&b));
     buf_free(&b);
 }
@@ -59,10 +59,11 @@ bool verify_early(struct verify_early *state, const struct verify_early_input *i
     bool instance = run(&state->instance_ticks, in->instances_lost < 0 ? TRI_UNKNOWN : tri_of(in->instances_lost > 0));
     bool memory = run(&state->memory_ticks, worse_than(in->gpu_memory_ratio, 0.95, BAD_UP));
     why[0] = '\0';
-    if (p99) say(why, "latency ", in->p99, " is beyond 1.25 x the peak before: ", peak_limit(in));
-    else if (errors) say(why, "error ratio ", in->errors_ratio, " is over before + 0.02: ", in->errors_before_ratio + 0.02);
-    else if (objective) say(why, "the objective is newly broken: ", in->p99, " against ", in->objective);
-    else if (instance) say(why, "instances lost: ", in->instances_lost, ", allowed: ", 0);
+    if (p99) say(why, "latency ", in->p99, " is 25 % beyond its peak from before the change: the limit is ", peak_limit(in));
+    else if (errors)
+        say(why, "error ratio ", in->errors_ratio, " is 0.02 over what it was: the limit is ", in->errors_before_ratio + 0.02);
+    else if (objective) say(why, "the objective is broken since the change: latency ", in->p99, " against ", in->objective);
+    else if (instance) say(why, "instances lost since the change: ", in->instances_lost, ", allowed: ", 0);
     else if (memory) say(why, "GPU memory ", in->gpu_memory_ratio, " is over ", 0.95);
     return why[0] != '\0';
 }

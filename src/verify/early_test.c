@@ -33,7 +33,7 @@ static void test_each_condition_needs_three_ticks(void **state)
     in.p99 = 60;                                   /* 1.25 x 48, not over it */
     assert_int_equal(harm_at(in, 50, ""), 0);
     in.p99 = 60.1;
-    assert_int_equal(harm_at(in, 5, "latency 60.1 is beyond"), 3);
+    assert_int_equal(harm_at(in, 5, "latency 60.1 is 25 % beyond"), 3);
     in = fine();
     in.errors_ratio = 0.022;
     in.error_count = 20;

@@ -135,11 +135,11 @@ static void describe_parts(const struct verify_input *in, struct verify_result *
 static const char *too_little(const struct verify_input *in, uint32_t before, uint32_t after)
 {
     const struct blocks *a = &in->latency.after;
-    if (before < VERIFY_BLOCKS_MIN) return "too few known blocks before the change";
-    if (after < VERIFY_BLOCKS_MIN) return "too few known blocks after the change";
+    if (before < VERIFY_BLOCKS_MIN) return "too few good measurements from before the change";
+    if (after < VERIFY_BLOCKS_MIN) return "too few good measurements from after the change";
     uint32_t judged = a->n < VERIFY_BLOCKS_MAX ? a->n : VERIFY_BLOCKS_MAX;
     if (in->after_known < KNOWN_SHARE * in->after_expected || after < KNOWN_SHARE * judged)
-        return "less than 80 % of the window is known";
+        return "less than 80 % of the time after the change was measured";
     if (in->still_filling) return "the cache was still filling";
     if (in->input_shifted) return "the lengths of the inputs changed";
     return NULL;
@@ -179,15 +179,15 @@ static enum tri effective(const struct verify_input *in, const struct verify_res
 {
     const struct condition all[] = {
         {tri_of(r->shift_log <= LN_090), "no clear change: latency improved by less than 10 %", ""},
-        {tri_of(r->hi < 0), "no clear change: the interval reaches zero", ""},
-        {below_peak(in, r), "the median is not 10 % under the peak (p90) of before", ""},
+        {tri_of(r->hi < 0), "no clear change: the difference may be chance", ""},
+        {below_peak(in, r), "latency is not 10 % below its peak from before the change", ""},
         {configured(&in->queue) ? at_most(r->queue_median, r->queue_limit) : TRI_TRUE, "the queue is not back to normal",
          "the queue or its normal level is unknown"},
         {throughput_held(in, r), "throughput fell", "throughput is unknown"},
         {errors_no_worse(in), "errors rose", "the error counts are unknown"},
     };
     enum tri result = TRI_TRUE;
-    *why = "latency, queue, throughput and errors all pass";
+    *why = "latency, queue, throughput and errors are all good";
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         if (all[i].holds == TRI_FALSE && result != TRI_FALSE) *why = all[i].failed;
         if (all[i].holds == TRI_UNKNOWN && result == TRI_TRUE) *why = all[i].unknown;
@@ -199,7 +199,7 @@ static enum tri effective(const struct verify_input *in, const struct verify_res
 static enum verdict by_shift(const struct verify_input *in, const struct verify_result *r, const char **why)
 {
     if ((r->hi - r->lo) / 2 > HALF_WIDTH_MAX || isnan(r->lo) || isnan(r->hi)) {
-        *why = "the interval is too wide to tell";
+        *why = "latency varies too much to tell";
         return VERDICT_INCONCLUSIVE;
     }
     if (r->lo > 0.05 && r->shift_log > 0.10) {
@@ -207,7 +207,7 @@ static enum verdict by_shift(const struct verify_input *in, const struct verify_
         return VERDICT_HARMFUL;
     }
     if (r->jitter_after > r->jitter_limit) {
-        *why = "jitter is more than 1.5 times what it was";
+        *why = "latency jumps about more than 1.5 times as much as it did";
         return VERDICT_HARMFUL;
     }
     switch (effective(in, r, why)) {
@@ -235,7 +235,7 @@ static enum verdict by_symptom(const struct verify_input *in, const struct verif
     bool known = by_ratio || in->symptom_known;
     bool holds = by_ratio ? r->drift_after > in->drift_limit : in->symptom_true;
     if (known && !holds) return v;
-    *why = known ? "it helped, the symptom is still true" : "it helped, the symptom is unknown";
+    *why = known ? "it helped, but the symptom is still true" : "it helped, but whether the symptom is over is unknown";
     return VERDICT_PARTIAL;
 }
 
