@@ -234,6 +234,7 @@ void v1_get_reasons(void *ctx, struct http_request *r)
         emit_text(&a.e, "kind", reason_kind_name(reason_kind(x)));
         emit_text(&a.e, "sentence", reason_sentence(x));
         emit_text(&a.e, "opens_when", reason_advice(x));
+        emit_text_or_null(&a.e, "keys", reason_keys(x));
         emit_close(&a.e, '}');
     }
     emit_close(&a.e, ']');

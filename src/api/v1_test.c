@@ -58,8 +58,9 @@ static void explain_has_shut_gates_first(void **state)
         "{\"reason\":\"evidence-before\",\"sentence\":\"too few points since the onset to judge a change against\","
         "\"opens_when\":\"wait; about five minutes of the incident are needed\",\"kind\":\"service\",\"shut\":true,\"value\":8,"
         "\"limit\":30,\"unit\":\"\",\"note\":\"8 of 30 points\"},"
-        "{\"reason\":\"warming\",\"sentence\":\"too little history to act automatically\","
-        "\"opens_when\":\"wait, or import history: trimtab import\",\"kind\":\"service\",\"shut\":false,\"note\":null}],"
+        "{\"reason\":\"warming\",\"sentence\":\"there are less than 24 h of history, too little to act automatically\","
+        "\"opens_when\":\"wait, or import history: trimtab import SERVICE FILE\",\"kind\":\"service\",\"shut\":false,"
+        "\"note\":null}],"
         "\"gates_left_out\":0},\"symptoms\":[],\"causes\":[],\"action\":null,\"request\":null}", buf_text(&b));
     buf_free(&b);
 }

@@ -305,6 +305,10 @@ static void head(struct emit *e, const struct service_view *v)
         emit_text_or_null(e, "halted_why", v->halted_why);
     }
     emit_bool(e, "frozen", v->frozen);
+    if (v->frozen) {
+        emit_text_or_null(e, "frozen_why", v->frozen_why);
+        emit_bool(e, "maintenance", v->maintenance);
+    }
     emit_wall(e, "at", v->wall);
 }
 

@@ -65,7 +65,7 @@ struct exchange {
     const struct client *c;
     const char *path, *type, *body;
     size_t len;
-    bool post, quiet;
+    bool post, delete, quiet;
 };
 
 static size_t on_bytes(char *bytes, size_t one, size_t n, void *ctx)
@@ -118,6 +118,7 @@ static CURLcode perform(const struct exchange *x, const char *token, struct answ
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, x->body ? x->body : "");
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->len);
     }
+    if (x->delete) curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "DELETE");
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     ret->http = (int)status;
@@ -183,7 +184,7 @@ static int exchange(const struct exchange *x, bool json, struct answer *ret)
     /* Reading may be open to all; only changes always take the token. */
     if (input_line(x->c->token_file, token, sizeof token, &e) != STATUS_OK) {
         token[0] = '\0';
-        if (x->post) return token_missing(x, &e);
+        if (x->post || x->delete) return token_missing(x, &e);
     }
     CURLcode code = perform(x, token, ret, why);
     explicit_bzero(token, sizeof token);
@@ -215,6 +216,11 @@ int client_post(const struct client *c, const char *path, const char *type, cons
                            struct answer *ret)
 {
     return exchange(&(struct exchange){.c = c, .path = path, .type = type, .body = body, .len = len, .post = true}, true, ret);
+}
+
+int client_delete(const struct client *c, const char *path, struct answer *ret)
+{
+    return exchange(&(struct exchange){.c = c, .path = path, .delete = true}, true, ret);
 }
 
 void answer_free(struct answer *a)

@@ -30,6 +30,7 @@ int client_get(const struct client *c, const char *path, struct answer *ret);
 /* body NULL: none. type: of the body. */
 int client_post(const struct client *c, const char *path, const char *type, const char *body, size_t len,
                            struct answer *ret);
+int client_delete(const struct client *c, const char *path, struct answer *ret);
 /* Like client_get, for files: any body will do. */
 int client_file(const struct client *c, const char *path, struct answer *ret);
 /* Nothing on stderr when the daemon cannot be reached: the caller has another way. */

@@ -54,6 +54,7 @@ struct pending_command {
     uint64_t after;                        /* answered when the append of this token is acked; 0: not yet replied to */
     int64_t since;                         /* monotonic, of the loop's reply */
     bool unrecorded;                       /* an append before `after` failed */
+    char detail[64];                       /* of the loop's reply, kept until then */
 };
 
 struct daemon {

@@ -18,6 +18,11 @@ static void get_view(void *ctx, uint16_t service, struct arena *a, struct servic
     loop_view(((struct daemon *)ctx)->loop, service, a, ret);
 }
 
+static void get_windows(void *ctx, struct arena *a, struct window_view **ret, uint32_t *ret_n)
+{
+    loop_windows(((struct daemon *)ctx)->loop, a, ret, ret_n);
+}
+
 /* A halt file outlives the process, so as long as it stands a resume would only be undone. */
 static void take_command(void *ctx, uint16_t service, const struct command *c,
                          void (*done)(void *done_ctx, enum status s, const char *text, const char *detail), void *done_ctx)
@@ -175,7 +180,8 @@ bool daemon_token(struct daemon *d)
 
 void daemon_api_open(struct daemon *d)
 {
-    d->api.control = (struct control_port){.ctx = d, .policy = get_policy, .view = get_view, .command = take_command};
+    d->api.control = (struct control_port){.ctx = d, .policy = get_policy, .view = get_view, .windows = get_windows,
+                                           .command = take_command};
     d->api.ctx = d;
     d->api.modules = get_modules;
     d->api.runtime = get_runtime;

@@ -5,6 +5,7 @@
 
 #include "app/daemon.h"
 #include "base/check.h"
+#include "base/text.h"
 
 #define REPLY_PATIENCE_US (2 * US_PER_S)   /* then a person is told what is known */
 
@@ -72,6 +73,7 @@ static void reply(struct daemon *d, const struct effect *e)
         } else {
             c->after = d->next_token;      /* its records were queued just before this */
             c->since = clock_monotonic_us();
+            (void)text_copy(c->detail, sizeof c->detail, e->u.reply.detail);
         }
         return;
     }
@@ -93,7 +95,7 @@ void daemon_replies(struct daemon *d, uint64_t token, bool recorded)
         struct pending_command *c = *at;
         if (c->after && token && token <= c->after && !recorded) c->unrecorded = true;
         if (c->after && token >= c->after && !c->unrecorded)
-            answer(d, at, STATUS_OK, c->text ? c->text : done_text(c->verb), "");
+            answer(d, at, STATUS_OK, c->text ? c->text : done_text(c->verb), c->detail);
         else if (c->after && token >= c->after) answer_unrecorded(d, at, "the audit could not be written");
         else if (c->after && now - c->since > REPLY_PATIENCE_US) answer_unrecorded(d, at, "the disk has not confirmed it yet");
         else at = &c->next;

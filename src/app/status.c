@@ -231,6 +231,7 @@ static void show_one(const json_t *d, bool wide)
     const json_t *request = json_object_get(d, "request");
     printf("%s: %s (state %s, mode %s, %s)\n", text_of(d, "service"), text_of(d, "sentence"), text_of(d, "state"),
            text_of(d, "mode"), is_true(d, "warm_for_auto") ? "warm" : "not warm enough to act by itself");
+    if (is_true(d, "frozen")) printf("frozen: %s\n", text_of(d, "frozen_why"));
     if (is_true(d, "halted")) printf("halted by %s: %s\n", text_of(d, "halted_by"), text_of(d, "halted_why"));
     if (json_is_object(request)) {
         printf("waits for you: %s %s -> %s. trimtab approve %s %s\n", text_of(request, "knob"), text_of(request, "from"),

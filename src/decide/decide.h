@@ -36,15 +36,20 @@ struct knob_standing {
     bool readable, uniform, believed_same;      /* of the last read, at most one tick old */
     bool owned_by_other;                        /* EXTERNAL, YIELDED, failed twice, unacknowledged */
     struct instant frozen_until;                /* NEVER: until acknowledged; NONE: free. Owned with an end: until then */
-    struct instant cool_until, protect_until, interval_until, skip_until, class_suspended_until;
+    struct instant cool_until, protect_until, interval_until, class_suspended_until;
+    struct instant skip_until;                  /* a request for this plan expired; of its cause and direction alone */
+    uint16_t skip_cause;                        /* NO_INDEX: of any */
+    enum direction skip_direction;
     struct knob_value value;                    /* believed */
 };
 
 struct standing {
     struct instant now;
     struct wall wall;
+    struct wall wall_before;                    /* what the clock before a step would show; WALL_NONE: no doubt */
     uint64_t incident;
     bool halted, leader, frozen, recovering, outage;
+    char frozen_why[160];                       /* which window, by whom, until when; or which trouble */
     bool warm;                                  /* 24 h, or import */
     struct span warm_left;
     bool judge_stale;

@@ -20,7 +20,10 @@ static enum hold excluded(const struct pass *p, const struct attempt *a, struct 
         gate_say(g, "its cause is ruled out in this incident");
         return HOLD_FINAL;
     }
-    return gate_until(p, a->standing->skip_until, g);   /* its request expired: skipped for an hour */
+    /* Its request expired: this plan is skipped for an hour, not the knob. */
+    bool skipped = a->standing->skip_cause == NO_INDEX ||
+                   (a->standing->skip_cause == a->cause && a->standing->skip_direction == a->direction);
+    return skipped ? gate_until(p, a->standing->skip_until, g) : HOLD_OPEN;
 }
 
 static enum hold class_suspended(const struct pass *p, const struct attempt *a, struct gate_result *g)
@@ -55,7 +58,7 @@ static enum hold owned(const struct pass *p, const struct attempt *a, struct gat
         gate_say(g, "somebody else owns it until a person acknowledges that");
         return HOLD_FINAL;
     }
-    if (!k->readable || k->value.len == 0) {
+    if (!k->readable || (k->value.len == 0 && k->uniform)) {
         gate_say(g, "its value could not be read");
         return HOLD_DATA;
     }
@@ -94,6 +97,7 @@ static enum hold at_bound(const struct pass *p, const struct attempt *a, struct 
     (void)p;
     const struct knob_def *k = a->def;
     double now = a->standing->value.is_number ? a->standing->value.decimal : (double)NAN;
+    if (!a->standing->uniform && a->standing->readable) return HOLD_OPEN;   /* there is no one value: not-uniform speaks */
     gate_numbers(g, now, a->direction == DIR_UP ? k->max : k->min, k->unit);
     gate_say(g, a->no_to);
     return a->has_to ? HOLD_OPEN : HOLD_FINAL;
@@ -103,7 +107,7 @@ static enum hold at_bound(const struct pass *p, const struct attempt *a, struct 
 static enum hold ceiling(const struct pass *p, const struct attempt *a, struct gate_result *g)
 {
     const struct knob_def *k = a->def;
-    if (a->direction != DIR_UP || k->use_signal >= p->service->signal_count) return HOLD_OPEN;
+    if (a->direction != DIR_UP || k->use_signal >= p->service->signal_count || !a->standing->uniform) return HOLD_OPEN;
     int i = needs_find(p->evidence->needs, (struct need){.fn = FN_VALUE, .subject = k->use_signal});
     const struct datum *d = i < 0 ? NULL : &p->evidence->items[i];
     const char *name = p->service->signals[k->use_signal].name;
@@ -135,7 +139,7 @@ static enum hold precondition(const struct pass *p, const struct attempt *a, str
     return holds == TRI_TRUE ? HOLD_OPEN : HOLD_DATA;
 }
 
-/* A coupled knob must keep its side: with the same unit, a value that stood below (above) it may not pass it or meet it, and equal
+/* A coupled knob must keep its side: with the same unit, a value that stood below (above) it may meet it but not pass it, and equal
  * values are tied together. Other units, or a value that cannot be read: nobody knows, so a person changes both. */
 static enum hold coupled(const struct pass *p, const struct attempt *a, struct gate_result *g)
 {
@@ -144,6 +148,7 @@ static enum hold coupled(const struct pass *p, const struct attempt *a, struct g
         const struct knob_def *o = &p->service->knobs[other];
         const struct knob_value *v = &p->st->knobs[other].value, *now = &a->standing->value;
         bool comparable = o->unit == a->def->unit && p->st->knobs[other].readable && v->is_number && now->is_number;
+        if (!a->standing->uniform) continue;      /* not-uniform speaks */
         if (comparable && !a->has_to) continue;   /* at-bound speaks */
         if (comparable && now->decimal < v->decimal && a->to.decimal <= v->decimal) continue;
         if (comparable && now->decimal > v->decimal && a->to.decimal >= v->decimal) continue;

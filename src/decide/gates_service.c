@@ -21,7 +21,8 @@ static enum hold not_leader(const struct pass *p, const struct attempt *a, struc
 
 static enum hold frozen(const struct pass *p, const struct attempt *a, struct gate_result *g)
 {
-    (void)a, (void)g;
+    (void)a;
+    if (p->st->frozen) gate_say(g, p->st->frozen_why);
     return shut_if(p->st->frozen);
 }
 
@@ -75,10 +76,16 @@ static enum hold release(const struct pass *p, const struct attempt *a, struct g
 static enum hold change_window(const struct pass *p, const struct attempt *a, struct gate_result *g)
 {
     (void)a;
-    if (decide_window_open(p->service, p->st->wall)) return HOLD_OPEN;
+    struct wall other = p->st->wall_before;
+    bool open = decide_window_open(p->service, p->st->wall);
+    if (open && (other.us == WALL_NONE.us || decide_window_open(p->service, other))) return HOLD_OPEN;
     if (gate_overridden(p, REASON_CHANGE_WINDOW)) {
         gate_say(g, "overridden by the approval");
         return HOLD_OPEN;
+    }
+    if (open) {
+        gate_say(g, "open by the present time, but not by the clock before it was set; for a day both must agree");
+        return HOLD_WAIT;
     }
     struct wall next = decide_window_change(p->service, p->st->wall);
     if (next.us == WALL_NONE.us) {

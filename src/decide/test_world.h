@@ -48,7 +48,8 @@ static inline void world_value(struct world *w, int knob, const char *text)
 {
     struct knob_standing *k = &w->st.knobs[knob];
     *k = (struct knob_standing){.readable = true, .uniform = true, .believed_same = true, .frozen_until = INSTANT_NONE,
-        .cool_until = INSTANT_NONE, .protect_until = INSTANT_NONE, .interval_until = INSTANT_NONE, .skip_until = INSTANT_NONE,
+        .cool_until = INSTANT_NONE, .protect_until = INSTANT_NONE, .interval_until = INSTANT_NONE,
+        .skip_until = INSTANT_NONE, .skip_cause = NO_INDEX,
         .class_suspended_until = INSTANT_NONE};
     assert_true(knob_value_set(&k->value, text, (unsigned)strlen(text)));
 }

@@ -132,6 +132,7 @@ void command_take(struct loop *l, struct service_loop *s, const struct command *
  * names them. No request does: one is made only when these gates are open, and if one has shut since, the facts have changed. */
 static void remeasure(struct loop *l, struct service_loop *s, struct control_event *e)
 {
+    windows_update(l, s);
     tick_evidence(l, s);
     struct symptom_summary sum;
     symptoms_drive(l, s, &sum);

@@ -4,6 +4,8 @@
 #include "base/check.h"
 #include "loop/service.h"
 
+#define REPAIR_TIME SPAN_MIN(1)
+
 static void send_effect(struct loop *l, struct service_loop *s, const struct control_output *o)
 {
     struct knob_value *value = ARENA_NEW(&l->arena, struct knob_value);
@@ -84,6 +86,16 @@ static void note_words(struct loop *l, struct service_loop *s, const struct cont
     }
 }
 
+void skip_note(struct service_loop *s, const struct control_record *r)
+{
+    struct knob_state *k = &s->knobs[r->knob];
+    bool running = instant_is_set(k->expired_at) && span_less(instant_since(r->at, k->expired_at), SPAN_HOUR(1));
+    bool other = running && (k->skip_cause != r->cause || k->skip_direction != r->direction);
+    k->skip_cause = other ? NO_INDEX : r->cause;
+    k->skip_direction = r->direction;
+    k->expired_at = r->at;
+}
+
 static void count_records(struct loop *l, struct service_loop *s, const struct control_output *o)
 {
     for (unsigned i = 0; i < o->record_count; i++) {
@@ -95,10 +107,12 @@ static void count_records(struct loop *l, struct service_loop *s, const struct c
             if (fresh) s->opened_at = l->now;
             s->incident_last = r->incident;
             fleet_incident(l, s);
-            fleet_tell_storm(l, s);
+            fleet_watch_storm(l, s);
         }
-        if (r->kind == RECORD_VERDICT && r->verdict == VERDICT_HARMFUL && r->fail) fleet_harm(l, r->at);
+        if (r->kind == RECORD_VERDICT && r->verdict == VERDICT_HARMFUL && r->fail) fleet_harm(l, s, r->action, r->at);
         if (r->kind == RECORD_INTENT) judge_begin(l, s);
+        if (r->kind == RECORD_EXPIRED && r->knob < s->def->knob_count) skip_note(s, r);
+        if (r->kind == RECORD_CLOSED || r->kind == RECORD_ACCEPTED) fleet_watch_storm(l, s);
         if (r->kind == RECORD_CLOSED || r->kind == RECORD_ACCEPTED) symptoms_closed(s);
     }
 }
@@ -150,15 +164,24 @@ static bool short_gap(const struct loop *l, const struct service_loop *s)
     return instant_is_set(s->last_seen) && unseen <= window.us / 5;
 }
 
+/* Whoever was called may have set the knob by hand: a value of ours that shows up now can be his. Nobody does that within a
+ * minute of the page, unless what was wrong is over. */
+bool may_be_repaired(const struct loop *l, const struct service_loop *s, const struct symptom_summary *sum)
+{
+    bool time_to_act = !span_less(instant_since(l->now, s->control.state_since), REPAIR_TIME);
+    return s->control.state == STATE_PERSON && (time_to_act || sum->now == TRI_FALSE);
+}
+
 /* Reads came in, or time passed, between ticks: what a tick knows about the symptom is still what is known. */
 void drive_poll(struct loop *l, struct service_loop *s, uint32_t knobs_read)
 {
     struct symptom_summary sum;
+    if (s->control.state == STATE_INTENT) windows_update(l, s);   /* one may have opened since the tick */
     struct control_event e = {.kind = CE_POLL, .now = l->now, .knob = NO_KNOB};
     symptoms_drive(l, s, &sum);
     e.symptom = sum.now;
     e.symptom_index = sum.index;
-    e.outage = s->outage;
+    e.outage = s->outage && !s->maintenance;
     e.warm = s->warm;
     e.old_known_good = judge_old_known_good(l, s);
     e.policy_allows_new = judge_policy_allows(s);
@@ -171,5 +194,6 @@ void drive_poll(struct loop *l, struct service_loop *s, uint32_t knobs_read)
         e.service_gates_open = decide_service_gates_open(s->policy, s->def, &st);
     }
     e.short_gap = short_gap(l, s);
+    e.person_may_have_repaired = may_be_repaired(l, s, &sum);
     drive(l, s, &e, NULL);
 }

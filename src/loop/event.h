@@ -32,7 +32,7 @@ enum event_kind {
     EVENT_FOLDED,        /* the log (of `service`, or all) has been given */
     EVENT_STATE,         /* saved baseline state of a service */
     EVENT_HISTORY,       /* imported points of one signal */
-    EVENT_HEALTH         /* modules, store, clock, lease, freeze window */
+    EVENT_HEALTH         /* modules, store, clock, lease */
 };
 
 enum page_kind { PAGE_KIND_OK, PAGE_KIND_DOWN, PAGE_KIND_HTTP_ERROR, PAGE_KIND_TIMEOUT, PAGE_KIND_TOO_LARGE, PAGE_KIND_GARBAGE,
@@ -40,7 +40,8 @@ enum page_kind { PAGE_KIND_OK, PAGE_KIND_DOWN, PAGE_KIND_HTTP_ERROR, PAGE_KIND_T
 
 enum command_verb {
     COMMAND_APPROVE, COMMAND_REJECT, COMMAND_HALT, COMMAND_HALT_UNDO, COMMAND_RESUME, COMMAND_CANCEL, COMMAND_ROLLBACK,
-    COMMAND_RETRY, COMMAND_NORMAL_NOW
+    COMMAND_RETRY, COMMAND_NORMAL_NOW,
+    COMMAND_FREEZE, COMMAND_MAINTENANCE, COMMAND_WINDOW_END
 };
 enum role { ROLE_NONE, ROLE_VIEWER, ROLE_OPERATOR, ROLE_ADMIN };
 
@@ -50,10 +51,12 @@ struct command {
     const char *by;                   /* authenticated name */
     const char *via;                  /* cli, api, console, file, signal */
     enum role role;
-    const char *reason;               /* halt, reject: a person's words; may be NULL */
-    const char *action;               /* cancel, rollback: action id "service/7"; NULL: the running one */
+    const char *reason;               /* halt, reject, windows: a person's words; may be NULL */
+    const char *action;               /* cancel, rollback: action id "service/7"; NULL: the running one. window-end: "w7" */
     const char *request;              /* approve, reject: request id or plan hash prefix; NULL: the only one */
     bool clear;                       /* retry --clear */
+    struct wall until;                /* freeze, maintenance: their end */
+    bool all;                         /* set by the loop: it was given to all services */
 };
 
 enum answer_kind { ANSWER_KIND_OK, ANSWER_KIND_REFUSED, ANSWER_KIND_ERROR, ANSWER_KIND_TIMEOUT, ANSWER_KIND_NOT_SENT };

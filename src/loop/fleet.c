@@ -51,23 +51,27 @@ bool fleet_group_in_flight(const struct loop *l, const struct service_loop *s)
     return false;
 }
 
-bool fleet_storm(const struct loop *l)
+bool fleet_storm(const struct loop *l) { return l->storm; }
+
+/* Open incidents, of those the ones opened at `since` or later. */
+static unsigned open_since(const struct loop *l, struct instant since)
 {
-    unsigned opened = 0;
+    unsigned n = 0;
     for (uint16_t i = 0; i < l->service_count; i++) {
         struct instant at = l->services[i].opened_at;
-        bool open = l->services[i].control.incident_open;
-        opened += open && instant_is_set(at) && span_less(instant_since(l->now, at), STORM_WINDOW);
+        n += l->services[i].control.incident_open && instant_is_set(at) && !instant_before(at, since);
     }
-    return opened >= STORM_SERVICES && opened * 5 > l->service_count;
+    return n;
 }
 
-int fleet_in_flight(const struct loop *l)
+static bool many(const struct loop *l, unsigned n) { return n >= STORM_SERVICES && n * 5 > l->service_count; }
+
+int fleet_in_flight(const struct loop *l, const struct service_loop *s)
 {
     int n = 0;
     for (uint16_t i = 0; i < l->service_count; i++) {
         /* An INTENT that is not sent yet counts too, else two services could pass the gate in one tick. */
-        n += under_change(&l->services[i]);
+        n += &l->services[i] != s && under_change(&l->services[i]);
     }
     return n;
 }
@@ -83,7 +87,10 @@ int fleet_last_hour(const struct loop *l)
 {
     int n = 0;
     unsigned have = l->recent_n < RECENT_ACTIONS ? l->recent_n : RECENT_ACTIONS;
-    for (unsigned i = 0; i < have; i++) n += span_less(instant_since(l->now, l->recent[i].at), SPAN_HOUR(1));
+    for (unsigned i = 0; i < have; i++) {
+        struct instant at = l->recent[i].at;
+        n += instant_is_set(at) && span_less(instant_since(l->now, at), SPAN_HOUR(1));
+    }
     return n;
 }
 
@@ -159,21 +166,25 @@ void fleet_not_sent(struct loop *l, const struct service_loop *s, uint32_t actio
 }
 
 /* loop.md section 2: three harmful verdicts in 24 h drop the fleet to confirm until resume --all. */
-void fleet_harm(struct loop *l, struct instant at)
+void fleet_harm(struct loop *l, const struct service_loop *s, uint32_t action, struct instant at)
 {
-    struct instant *h = l->harmful;
-    if (instant_is_set(h[0]) && !instant_before(h[0], at)) return;
-    if (!span_less(instant_since(l->now, at), BREAKER_SPAN)) return;
+    struct fleet_write *h = l->harmful;
+    for (unsigned i = 0; i < 3; i++) {
+        if (h[i].who == who(s, action)) return;      /* the log is given a second time */
+    }
+    bool older = instant_is_set(h[0].at) && instant_before(at, h[0].at);
+    if (older || !span_less(instant_since(l->now, at), BREAKER_SPAN)) return;
     h[2] = h[1];
     h[1] = h[0];
-    h[0] = at;
-    if (instant_is_set(h[2]) && span_less(instant_since(h[0], h[2]), BREAKER_SPAN)) l->fleet_breaker = true;
+    h[0] = (struct fleet_write){who(s, action), at};
+    bool three = instant_is_set(h[2].at) && span_less(instant_since(h[0].at, h[2].at), BREAKER_SPAN);
+    if (three) l->fleet_breaker = true;
 }
 
 void fleet_acknowledge(struct loop *l)
 {
     l->fleet_breaker = false;
-    l->harmful[1] = l->harmful[2] = INSTANT_NONE;
+    for (unsigned i = 0; i < 3; i++) l->harmful[i].at = INSTANT_NONE;
 }
 
 /* A neighbour that got worse after our write counts as harm done by it; one that was ill before does not. */
@@ -190,13 +201,27 @@ void fleet_incident(struct loop *l, const struct service_loop *s)
     }
 }
 
-void fleet_tell_storm(struct loop *l, struct service_loop *s)
+/* loop.md section 1: more than 20 % of the services (at least 3) open within 10 min. It lasts until so many are not ill any
+ * more: that some of them fell ill longer ago than 10 min makes their cause no less common. */
+void fleet_watch_storm(struct loop *l, struct service_loop *s)
 {
-    bool storm = fleet_storm(l);
-    if (storm && !l->storm_told) {
-        notice(l, s, NOTICE_PAGE, "common cause",
-               "more than a fifth of the services degraded within ten minutes: look for what they share; until then every change "
-               "asks a person");
+    if (l->storm) {
+        l->storm = many(l, open_since(l, INSTANT_NONE));
+        return;
     }
-    l->storm_told = storm;
+    l->storm = many(l, open_since(l, instant_sub(l->now, STORM_WINDOW)));
+    if (!l->storm) return;
+    notice(l, s, NOTICE_PAGE, "common cause",
+           "more than a fifth of the services degraded within ten minutes: look for what they share; until then every change "
+           "asks a person");
+}
+
+/* After a start: those that fell ill within ten minutes of the last one. It was told when it began. */
+void fleet_find_storm(struct loop *l)
+{
+    struct instant last = INSTANT_NONE;
+    for (uint16_t i = 0; i < l->service_count; i++) {
+        if (l->services[i].control.incident_open) last = instant_max(last, l->services[i].opened_at);
+    }
+    if (instant_is_set(last)) l->storm = l->storm || many(l, open_since(l, instant_sub(last, STORM_WINDOW)));
 }

@@ -226,7 +226,7 @@ static void test_early_harm_says_what_it_saw(void **state)
     run(f, SPAN_MIN(3));
     const struct record *v = last(f, RECORD_VERDICT);
     assert_non_null(v);
-    assert_non_null(strstr(record_get_text(v, RF_NOTE), "beyond 1.25 x the peak before"));
+    assert_non_null(strstr(record_get_text(v, RF_NOTE), "25 % beyond its peak from before the change"));
     assert_int_equal(record_get_u64(v, RF_FAIL, 9), 1);
     fleet_free(f);
 }

@@ -162,6 +162,10 @@ enum verdict judge_window(struct loop *l, struct service_loop *s)
     struct slices mem[5];
     struct verify_input in = {.bad = BAD_UP};
     if (j->latency == none) return VERDICT_INCONCLUSIVE;
+    if (s->action.maintained) {                         /* what people did and what the change did cannot be told apart */
+        s->action.judged = false;
+        return VERDICT_INCONCLUSIVE;
+    }
     in.still_filling = s->action.filling && !levelled_off(l, s);
     const struct signal_def *sig = &s->def->signals[j->latency];
     part(l, s, j->latency, &mem[0], &in.latency);
@@ -243,6 +247,18 @@ static bool half_down(const struct loop *l, const struct service_loop *s)
     return all > 1 && up * 2 <= all;
 }
 
+/* A service with one target that has not answered for a minute is down as a whole, or cannot be seen at all: both are no case
+ * for tuning. One page that was lost is none. */
+static bool alone_and_down(const struct loop *l, struct service_loop *s)
+{
+    uint16_t up, all;
+    collect_instances(s->collect, l->now, &up, &all);
+    bool down = all == 1 && up == 0;
+    if (!down) s->down_since = INSTANT_NONE;
+    else if (!instant_is_set(s->down_since)) s->down_since = l->now;
+    return down && !span_less(instant_since(l->now, s->down_since), ERRORS_OUTAGE_FOR);
+}
+
 /* Half the instances down, errors over half for a minute, or arrivals without completions: another disease. */
 bool judge_outage(struct loop *l, struct service_loop *s)
 {
@@ -253,9 +269,10 @@ bool judge_outage(struct loop *l, struct service_loop *s)
     else if (!instant_is_set(s->error_since)) s->error_since = l->now;
     bool long_failing = failing && !span_less(instant_since(l->now, s->error_since), ERRORS_OUTAGE_FOR);
     bool stuck = !isnan(arrivals) && !isnan(rate) && arrivals > 1 && rate < 0.01;
-    bool outage = half_down(l, s) || long_failing || stuck || collect_restart_loop(s->collect, l->now);
-    if (outage && !s->outage_told) {
-        notice(l, s, NOTICE_PAGE, "service-down", "the service is down, not slow: trimtab tunes nothing until it is up again");
+    bool outage = alone_and_down(l, s) || half_down(l, s) || long_failing || stuck || collect_restart_loop(s->collect, l->now);
+    if (outage && !s->outage_told && !s->maintenance) {
+        notice(l, s, NOTICE_PAGE, "service-down",
+               "the service is down or cannot be reached, which is worse than slow: trimtab tunes nothing until it answers again");
     }
     s->outage_told = outage;
     return outage;

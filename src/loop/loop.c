@@ -51,7 +51,8 @@ struct loop *loop_new(struct policy *policy, struct instant now, struct wall wal
     struct loop *l = calloc(1, sizeof *l);
     if (!l) return NULL;
     *l = (struct loop){.policy = policy, .options = options, .now = now, .started = now, .wall = wall,
-                       .clock_good_at = INSTANT_NONE, .harmful = {INSTANT_NONE, INSTANT_NONE, INSTANT_NONE},
+                       .clock_good_at = INSTANT_NONE, .doubt_until = INSTANT_NONE,
+                       .harmful = {{0, INSTANT_NONE}, {0, INSTANT_NONE}, {0, INSTANT_NONE}},
                        .wall_offset_us = wall.us - now.us, .service_count = policy->service_count};
     policy->references++;
     l->services = calloc(policy->service_count ? policy->service_count : 1, sizeof *l->services);
@@ -111,9 +112,11 @@ static void freeze_all(struct loop *l, enum control_event_kind kind, uint8_t bit
 static void watch_clock(struct loop *l, const struct event *e)
 {
     int64_t offset = e->wall.us - e->now.us, moved = offset - l->wall_offset_us;
+    int64_t before = l->wall_offset_us;
     l->wall_offset_us = offset;
     if (moved > CLOCK_STEP.us || moved < -CLOCK_STEP.us) {
         l->clock_good_at = instant_add(l->now, (struct span){CLOCK_FREEZE_TICKS * l->policy->tick.us});
+        windows_clock_step(l, before);
         freeze_all(l, CE_FREEZE, FREEZE_CLOCK);
     }
 }
@@ -293,7 +296,10 @@ static void step_reload(struct loop *l, const struct event *e)
 static void step_all(struct loop *l, const struct event *e)
 {
     struct event each = *e;
-    if (e->kind == EVENT_COMMAND) each.u.command.id = 0;
+    if (e->kind == EVENT_COMMAND) {
+        each.u.command.id = 0;
+        each.u.command.all = true;
+    }
     bool lifts = e->kind == EVENT_COMMAND && e->u.command.verb == COMMAND_RESUME && e->u.command.role >= ROLE_ADMIN;
     if (lifts) fleet_acknowledge(l);
     for (uint16_t i = 0; i < l->service_count; i++) step_service(l, i, &each);
@@ -316,11 +322,16 @@ void loop_step(struct loop *l, const struct event *e, struct update *ret)
     watch_clock(l, e);
     if (e->kind == EVENT_RELOAD) {
         step_reload(l, e);
+    } else if (e->kind == EVENT_RECORD && windows_record(e->u.record->kind)) {
+        windows_fold(l, e->u.record);
+    } else if (e->kind == EVENT_COMMAND && windows_command(l, e->service, &e->u.command)) {
+        /* windows belong to the loop, not to one service */
     } else if (e->service == ALL_SERVICES) {
         step_all(l, e);
     } else if (e->service < l->service_count) {
         step_service(l, e->service, e);
     }
+    if (e->kind == EVENT_FOLDED) fleet_find_storm(l);
     thaw_clock(l);
     *ret = (struct update){l->effects, l->effect_n, fleet_wake(l)};
 }

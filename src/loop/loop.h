@@ -34,6 +34,8 @@ uint64_t loop_digest(const struct loop *l);
 
 /* For people; all memory in `a`. */
 void loop_view(const struct loop *l, uint16_t service, struct arena *a, struct service_view *ret);
+/* All windows of the configuration and those that people have open; texts live in `a` or in the policy. */
+void loop_windows(const struct loop *l, struct arena *a, struct window_view **ret, uint32_t *ret_n);
 void loop_modules(const struct loop *l, struct module_view ret[MODULE_COUNT]);
 struct loop_counters {
     uint64_t ticks, unexpected_events, decisions[DECISION_COUNT], actions, verdicts[VERDICT_COUNT], rollbacks, incidents;

@@ -30,6 +30,7 @@ struct control_port {
     void *ctx;
     const struct policy *(*policy)(void *ctx);
     void (*view)(void *ctx, uint16_t service, struct arena *a, struct service_view *ret);
+    void (*windows)(void *ctx, struct arena *a, struct window_view **ret, uint32_t *ret_n);
     /* Reply arrives later through `done`, in the loop thread. */
     void (*command)(void *ctx, uint16_t service, const struct command *c,
                     void (*done)(void *done_ctx, enum status s, const char *text, const char *detail), void *done_ctx);

@@ -36,6 +36,9 @@ static struct span round_of(const struct policy *p, const struct service_def *d)
     return round.us > 0 ? round : p->tick;
 }
 
+static const struct knob_state no_read = {.first_seen = INSTANT_NONE, .last_at = INSTANT_NONE, .changed = INSTANT_NONE,
+                                          .expired_at = INSTANT_NONE, .skip_cause = NO_INDEX};
+
 bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now)
 {
     memset(s, 0, sizeof *s);
@@ -50,10 +53,11 @@ bool service_init(struct service_loop *s, struct policy *p, uint16_t index, stru
     s->detect = detect_new(s->def, p->ewma_alpha, p->tick);
     s->round = round_of(p, s->def);
     s->next_round = s->next_tick = s->next_read = INSTANT_NEVER;
-    s->timed_at = s->last_seen = s->saved_at = s->first_tick = s->error_since = s->deployed = s->opened_at = INSTANT_NONE;
+    s->timed_at = s->last_seen = s->saved_at = s->first_tick = s->error_since = INSTANT_NONE;
+    s->down_since = s->deployed = s->opened_at = INSTANT_NONE;
     s->observed_since = now;
     s->halted_at = WALL_NONE;
-    for (unsigned k = 0; k < CONTROL_KNOBS; k++) s->knobs[k].first_seen = s->knobs[k].last_at = s->knobs[k].changed = INSTANT_NONE;
+    for (unsigned k = 0; k < CONTROL_KNOBS; k++) s->knobs[k] = no_read;
     return s->collect && s->detect && lay_out(s);
 }
 
@@ -234,7 +238,7 @@ bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uin
         s->reads_out = 0;
         service_refold(l, s);
         for (unsigned k = 0; k < CONTROL_KNOBS; k++)
-            s->knobs[k] = (struct knob_state){.first_seen = INSTANT_NONE, .last_at = INSTANT_NONE, .changed = INSTANT_NONE};
+            s->knobs[k] = no_read;
     } else {
         struct control_event e = {.kind = CE_POLICY, .now = l->now, .knob = NO_KNOB};
         drive(l, s, &e, NULL);

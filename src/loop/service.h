@@ -40,6 +40,9 @@ struct knob_state {
     bool changed_set;
     struct instant changed;           /* last change by anybody: for changed(knob, w) */
     char text[64];                    /* of the last read, for people */
+    struct instant expired_at;        /* a request expired: whose plan is skipped for an hour */
+    uint16_t skip_cause;              /* NO_INDEX: more than one */
+    uint8_t skip_direction;
 };
 
 /* What must survive from INTENT to verdict beyond control's own facts. */
@@ -65,6 +68,7 @@ struct action_state {
     bool judged;
     bool filling;                     /* the window began although the cache had not levelled off in time */
     char harm[120];                   /* why it is taken back early; "" no reason to */
+    bool maintained;                  /* people were at work on the service while it was watched */
 };
 
 struct waiting_command {
@@ -103,7 +107,9 @@ struct service_loop {
     struct instant first_tick;
     struct instant last_seen;         /* last full tick while not halted: how long nobody watched; NONE: a halt voided it */
     bool outage, outage_told, blind_told;
+    bool maintenance;                 /* such a window is in force */
     struct instant error_since;       /* error ratio over 50 % since then */
+    struct instant down_since;        /* its only target has not answered since then */
     char model_version[64];
     struct instant deployed;          /* NONE: never seen */
     struct instant observed_since;
@@ -123,8 +129,19 @@ struct service_loop {
     struct instant opened_at;         /* last incident, for the storm gate */
 };
 
-#define RECENT_ACTIONS 64
-struct fleet_write { uint64_t who; struct instant at; };   /* who: service and action */
+#define RECENT_ACTIONS 1024           /* fleet.per_hour is at most 1000 */
+#define WINDOWS_MAX 64
+
+struct window {                       /* opened by a person for a while */
+    uint32_t number;                  /* its id is "w" and this */
+    enum freeze_kind kind;
+    char service[POLICY_NAME_MAX + 1];/* "": all */
+    struct wall from, until;
+    char by[BY_MAX], comment[WORDS_MAX];
+};
+
+/* What counts once, however often the log tells it. who: service and action. */
+struct fleet_write { uint64_t who; struct instant at; };
 
 struct loop {
     struct policy *policy;
@@ -138,9 +155,14 @@ struct loop {
     int64_t wall_offset_us;           /* wall - now, to see clock steps */
     int64_t record_offset_us;         /* the same for the record that is folded, as its own age tells it */
     struct instant clock_good_at;     /* a clock freeze ends then; NONE: there is none */
-    struct instant harmful[3];        /* the newest harmful verdicts of the fleet, for its breaker */
+    int64_t doubt_offset_us;          /* wall - now before the clock was set; counts until doubt_until */
+    struct instant doubt_until;
+    struct window windows[WINDOWS_MAX];
+    unsigned window_n;
+    uint32_t window_last;             /* the highest number ever given */
+    struct fleet_write harmful[3];    /* the newest harmful verdicts of the fleet, for its breaker */
     bool fleet_breaker;               /* tripped, until resume --all */
-    bool storm_told;
+    bool storm;                       /* many services degraded at once, until most of them are well again */
     struct arena arena;               /* of this step's effects */
     struct effect *effects;
     uint32_t effect_n, effect_cap;
@@ -212,6 +234,11 @@ bool judge_policy_allows(const struct service_loop *s);
 void drive(struct loop *l, struct service_loop *s, struct control_event *e, const struct command *by);
 void drive_poll(struct loop *l, struct service_loop *s, uint32_t knobs_read);
 
+/* In the hands of a person who may have set a knob by hand meanwhile: row 26 then pages instead of undoing. */
+bool may_be_repaired(const struct loop *l, const struct service_loop *s, const struct symptom_summary *sum);
+/* A request has expired: which plan of the knob is skipped. */
+void skip_note(struct service_loop *s, const struct control_record *r);
+
 /* story.c, unstory.c */
 void story_append(struct loop *l, struct service_loop *s, const struct control_output *o, const struct command *by);
 bool unstory(struct loop *l, struct service_loop *s, const struct record *r, struct control_record *ret);
@@ -230,6 +257,16 @@ void command_take(struct loop *l, struct service_loop *s, const struct command *
 void command_run_waiting(struct loop *l, struct service_loop *s);
 void command_reply(struct loop *l, uint64_t id, enum status status, const char *text, const char *detail);
 
+/* windows.c */
+void windows_clock_step(struct loop *l, int64_t offset_before);
+struct wall windows_other_wall(const struct loop *l);              /* what the clock before a step would show; NONE: no doubt */
+bool windows_record(enum record_kind k);
+void windows_fold(struct loop *l, const struct record *r);
+bool windows_command(struct loop *l, uint16_t service, const struct command *c);   /* false: not about windows */
+void windows_update(struct loop *l, struct service_loop *s);       /* what is in force now, told to control */
+void windows_words(struct buf *out, const struct loop *l, const struct service_loop *s);
+void windows_frozen_words(struct buf *out, const struct loop *l, const struct service_loop *s);
+
 /* notice.c */
 void notice(struct loop *l, struct service_loop *s, enum notice level, const char *subject, const char *text);
 void notice_defer(struct service_loop *s, enum notice level, const char *subject, const char *text);
@@ -238,17 +275,18 @@ void notice_flush(struct loop *l, struct service_loop *s);
 /* fleet.c */
 bool fleet_group_in_flight(const struct loop *l, const struct service_loop *s);
 bool fleet_storm(const struct loop *l);
-int fleet_in_flight(const struct loop *l);
+int fleet_in_flight(const struct loop *l, const struct service_loop *s);   /* of the other services: its own is gate in-flight */
 int fleet_in_flight_max(const struct loop *l);
 int fleet_last_hour(const struct loop *l);
 void fleet_count(const struct loop *l, struct loop_counters *ret);    /* adds what stands now */
 /* A forward write, or one that the log says may have been sent; told twice it counts once. */
 void fleet_sent(struct loop *l, const struct service_loop *s, uint32_t action, struct instant at);
 void fleet_not_sent(struct loop *l, const struct service_loop *s, uint32_t action);
-void fleet_harm(struct loop *l, struct instant at);               /* a harmful verdict */
+void fleet_harm(struct loop *l, const struct service_loop *s, uint32_t action, struct instant at);   /* a harmful verdict */
 void fleet_acknowledge(struct loop *l);                           /* resume --all */
 void fleet_incident(struct loop *l, const struct service_loop *s);   /* a new incident that users feel */
-void fleet_tell_storm(struct loop *l, struct service_loop *s);
+void fleet_watch_storm(struct loop *l, struct service_loop *s);      /* an incident has opened or ended */
+void fleet_find_storm(struct loop *l);                               /* the log has been read: is there one already? */
 bool fleet_wakes_init(struct loop *l);                /* for l->service_count services */
 void fleet_wake_set(struct loop *l, uint16_t service);
 struct instant fleet_wake(const struct loop *l);

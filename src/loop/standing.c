@@ -2,11 +2,31 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "loop/service.h"
 
 #define EVIDENCE_SPAN SPAN_MIN(5)     /* loop.md section 2, evidence-before: 30 known points (5 min at 10 s) and 8 blocks */
 #define EVIDENCE_BLOCKS 8
 #define AUTO_WARM SPAN_HOUR(24)
+
+/* loop.md section 2, LAST: in mode alert each WOULD counts as if it had been done and kept, so that the log claims no act that
+ * interval or protection would forbid. */
+static void fill_shadow(const struct knob_def *d, const struct control_knob *c, struct knob_standing *out)
+{
+    if (!instant_is_set(c->would_until)) return;
+    out->interval_until = instant_max(out->interval_until, c->would_until);
+    struct instant would = instant_sub(c->would_until, d->interval);
+    out->protect_until = instant_max(out->protect_until, instant_add(would, d->protect));
+}
+
+/* Changes that were only imagined hold back imagined ones, never one of a class that acts. */
+static bool all_shadow(const struct service_loop *s)
+{
+    for (unsigned k = 0; k < s->def->knob_count; k++) {
+        if (s->def->class_mode[s->def->knobs[k].class] != MODE_ALERT) return false;
+    }
+    return true;
+}
 
 static void fill_knob(const struct loop *l, const struct service_loop *s, unsigned k, struct knob_standing *out)
 {
@@ -20,9 +40,11 @@ static void fill_knob(const struct loop *l, const struct service_loop *s, unsign
     out->frozen_until = c->slot.unacknowledged ? INSTANT_NEVER : c->frozen_until;
     out->cool_until = c->cool_until;
     out->protect_until = c->protect_until;
-    bool shadow = s->def->class_mode[s->def->knobs[k].class] == MODE_ALERT;
-    out->interval_until = shadow ? instant_max(c->interval_until, c->would_until) : c->interval_until;
+    out->interval_until = c->interval_until;
+    if (s->def->class_mode[s->def->knobs[k].class] == MODE_ALERT) fill_shadow(&s->def->knobs[k], c, out);
     out->skip_until = c->skip_until;
+    out->skip_cause = r->skip_cause;
+    out->skip_direction = (enum direction)r->skip_direction;
     out->class_suspended_until = s->control.suspended[s->def->knobs[k].class];
     (void)intern_get(&s->intern, c->believed, &out->value);
 }
@@ -76,6 +98,14 @@ static bool warm_for_auto(const struct loop *l, const struct service_loop *s, st
     return false;
 }
 
+static void fill_frozen(const struct loop *l, const struct service_loop *s, struct standing *st)
+{
+    struct buf why = BUF_INIT;
+    windows_frozen_words(&why, l, s);
+    (void)text_copy(st->frozen_why, sizeof st->frozen_why, buf_text(&why));
+    buf_free(&why);
+}
+
 void standing_fill(struct loop *l, struct service_loop *s, struct standing *st)
 {
     const struct control *c = &s->control;
@@ -86,6 +116,8 @@ void standing_fill(struct loop *l, struct service_loop *s, struct standing *st)
     st->halted = c->halted;
     st->leader = !c->follower;
     st->frozen = c->frozen != 0;
+    st->wall_before = windows_other_wall(l);
+    if (st->frozen) fill_frozen(l, s, st);
     st->recovering = c->state == STATE_RECOVERING;
     st->outage = s->outage;
     st->warm = warm_for_auto(l, s, &st->warm_left);
@@ -98,10 +130,10 @@ void standing_fill(struct loop *l, struct service_loop *s, struct standing *st)
     st->late_watch = control_late_watch(c);
     st->unacknowledged = control_unacknowledged(c);
     st->group_in_flight = fleet_group_in_flight(l, s);
-    st->gap_until = s->def->mode == MODE_ALERT ? instant_max(c->gap_until, c->would_gap_until) : c->gap_until;
+    st->gap_until = all_shadow(s) ? instant_max(c->gap_until, c->would_gap_until) : c->gap_until;
     fill_evidence(l, s, st);
     st->storm = fleet_storm(l);
-    st->fleet_in_flight = fleet_in_flight(l) - (c->state == STATE_INTENT);
+    st->fleet_in_flight = fleet_in_flight(l, s);
     st->fleet_in_flight_max = fleet_in_flight_max(l);
     st->fleet_last_hour = fleet_last_hour(l);
     st->fleet_per_hour_max = l->policy->fleet_per_hour;

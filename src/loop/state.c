@@ -16,12 +16,13 @@ struct service_plain {
     struct action_state action;
     struct cause_list causes;
     struct decision decision;
-    struct instant next_round, next_tick, round_began, next_read, timed_at, saved_at, first_tick, last_seen, error_since, deployed,
+    struct instant next_round, next_tick, round_began, next_read, timed_at, saved_at, first_tick, last_seen, error_since,
+        down_since, deployed,
         observed_since, opened_at;
     struct wall halted_at;
     struct span round;
     uint16_t polls_out, reads_out;
-    bool decided, round_open, round_is_tick, folded, warm, importing, outage, outage_told, blind_told;
+    bool decided, round_open, round_is_tick, folded, warm, importing, outage, outage_told, blind_told, maintenance;
     char model_version[64], halted_by[BY_MAX], halted_why[WORDS_MAX], request_hash[65];
     uint8_t plan_hash[32];
     struct waiting_command waiting[COMMANDS_WAITING_MAX];
@@ -33,12 +34,15 @@ struct service_plain {
 
 struct loop_plain {
     struct loop_options options;
-    struct instant now, started, clock_good_at, harmful[3];
-    struct fleet_write recent[RECENT_ACTIONS];
+    struct instant now, started, clock_good_at;
+    struct fleet_write harmful[3], recent[RECENT_ACTIONS];
     struct wall wall;
-    int64_t wall_offset_us;
-    unsigned recent_n;
-    bool fleet_breaker, storm_told;
+    int64_t wall_offset_us, doubt_offset_us;
+    struct instant doubt_until;
+    struct window windows[WINDOWS_MAX];
+    unsigned recent_n, window_n;
+    uint32_t window_last;
+    bool fleet_breaker, storm;
     struct loop_counters counters;
     struct { uint64_t runs, errors; struct instant last; } modules[MODULE_COUNT];
 };
@@ -47,9 +51,10 @@ struct loop_plain {
     X(waiting) X(neighbour) X(asked_by) X(last_change)
 #define EACH_FIELD(X)                                                                                                  \
     X(control) X(action) X(causes) X(decision) X(next_round) X(next_tick) X(round_began) X(next_read) X(timed_at)      \
-    X(saved_at) X(first_tick) X(last_seen) X(error_since) X(deployed) X(observed_since) X(opened_at) X(halted_at)      \
+    X(saved_at) X(first_tick) X(last_seen) X(error_since) X(down_since) X(deployed) X(observed_since) X(opened_at)     \
+    X(halted_at)                                                                                                       \
     X(round) X(polls_out) X(reads_out) X(decided) X(round_open) X(round_is_tick) X(folded) X(warm) X(importing)        \
-    X(outage) X(outage_told) X(blind_told) X(waiting_n) X(incident_last) X(neighbour_harm)
+    X(outage) X(outage_told) X(blind_told) X(maintenance) X(waiting_n) X(incident_last) X(neighbour_harm)
 
 static void service_to_plain(const struct service_loop *s, struct service_plain *p)
 {
@@ -115,10 +120,12 @@ void loop_save(const struct loop *l, struct buf *out)
     CHECK_MEMORY(p);
     *p = (struct loop_plain){.options = l->options, .now = l->now, .started = l->started, .wall = l->wall,
                              .wall_offset_us = l->wall_offset_us, .recent_n = l->recent_n,
-                             .clock_good_at = l->clock_good_at, .fleet_breaker = l->fleet_breaker, .storm_told = l->storm_told,
-                             .counters = l->counters};
+                             .clock_good_at = l->clock_good_at, .fleet_breaker = l->fleet_breaker, .storm = l->storm,
+                             .counters = l->counters, .doubt_offset_us = l->doubt_offset_us, .doubt_until = l->doubt_until,
+                             .window_n = l->window_n, .window_last = l->window_last};
     fleet_count(l, &p->counters);
     memcpy(p->recent, l->recent, sizeof p->recent);
+    memcpy(p->windows, l->windows, l->window_n * sizeof p->windows[0]);
     memcpy(p->harmful, l->harmful, sizeof p->harmful);
     memcpy(p->modules, l->modules, sizeof p->modules);
     buf_le32(out, STATE_MAGIC);
@@ -210,9 +217,14 @@ struct loop *loop_load(struct policy *policy, const void *bytes, size_t len)
     l->started = p.started;
     l->wall_offset_us = p.wall_offset_us;
     l->recent_n = p.recent_n;
+    l->doubt_offset_us = p.doubt_offset_us;
+    l->doubt_until = p.doubt_until;
+    l->window_n = p.window_n;
+    l->window_last = p.window_last;
+    memcpy(l->windows, p.windows, sizeof l->windows);
     l->clock_good_at = p.clock_good_at;
     l->fleet_breaker = p.fleet_breaker;
-    l->storm_told = p.storm_told;
+    l->storm = p.storm;
     l->counters = p.counters;
     memcpy(l->recent, p.recent, sizeof l->recent);
     memcpy(l->harmful, p.harmful, sizeof l->harmful);

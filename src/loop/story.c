@@ -211,6 +211,10 @@ static void verdict_fields(struct tell *t)
         record_text(t->r, RF_NOTE, arena_strdup(&t->l->arena, t->s->action.harm));
         return;
     }
+    if (t->s->action.maintained && t->c->verdict == VERDICT_INCONCLUSIVE) {
+        record_text(t->r, RF_NOTE, "people were at work on the service while the change was watched, so its effect cannot be told");
+        return;
+    }
     if (!t->s->action.judged || t->c->reason != REASON_NONE) return;
     record_text(t->r, RF_NOTE, arena_strdup(&t->l->arena, v->sentence));
     side(t, RF_BEFORE, v->median_before, v->jitter_before, 0, false);
@@ -235,6 +239,14 @@ static void finding_note(struct tell *t)
     text_field(t, RF_NOTE, &b);
 }
 
+/* loop.md row 25: the second change in 24 h that the target does not take. */
+static bool left_alone(const struct tell *t)
+{
+    const struct control_record *c = t->c;
+    return c->kind == RECORD_FAILED && c->knob < t->s->def->knob_count &&
+           instant_before(t->l->now, t->s->control.knobs[c->knob].frozen_until);
+}
+
 static void by_kind(struct tell *t)
 {
     const struct control_record *c = t->c;
@@ -248,6 +260,11 @@ static void by_kind(struct tell *t)
         break;
     case RECORD_RELEASE:
         if (t->s->model_version[0]) record_text(t->r, RF_MODEL_VERSION, arena_strdup(&t->l->arena, t->s->model_version));
+        break;
+    case RECORD_FAILED:
+        if (left_alone(t))
+            record_text(t->r, RF_NOTE, "the second change in 24 h that did not come into force: the knob is left alone for 24 h; "
+                                       "look at what the target does with writes");
         break;
     case RECORD_HALT:
         if (c->automatic) record_text(t->r, RF_NOTE, "halted by trimtab itself: it cannot know or restore what is in force");
@@ -290,7 +307,7 @@ static void tell_record(struct tell *t)
     record_u64(t->r, RF_AUTOMATIC, c->automatic);
     who(t);
     if (c->reason != REASON_NONE) record_text(t->r, RF_REASON, reason_code(c->reason));
-    record_text(t->r, RF_OUTCOME, outcome(c));
+    record_text(t->r, RF_OUTCOME, c->kind == RECORD_RESUME && t->by && t->by->all ? "all" : outcome(c));
     record_u64(t->r, RF_EPOCH, c->epoch);
     record_text(t->r, RF_POLICY, revision_of(t));
     record_text(t->r, RF_MODE, mode_name(t->s->def->mode));
@@ -301,8 +318,10 @@ static void tell_record(struct tell *t)
 }
 
 /* An incident that nobody but a person can take up is one to wake him for. */
-static enum notice level_of(const struct record *r)
+static enum notice level_of(const struct tell *t)
 {
+    const struct record *r = t->r;
+    if (left_alone(t)) return NOTICE_PAGE;
     switch (r->kind) {
     case RECORD_HANDOVER:
     case RECORD_REQUEST:
@@ -342,7 +361,7 @@ void story_append(struct loop *l, struct service_loop *s, const struct control_o
         intent = intent || o->records[i].kind == RECORD_INTENT;
         struct buf subject = BUF_INIT, text = BUF_INIT;
         words_of_record(&subject, &text, s, &records[i]);
-        notice_defer(s, level_of(&records[i]), buf_text(&subject), buf_text(&text));
+        notice_defer(s, level_of(&t), buf_text(&subject), buf_text(&text));
         buf_free(&subject);
         buf_free(&text);
     }

@@ -90,8 +90,24 @@ static void eval_one(struct loop *l, struct service_loop *s, unsigned i)
     st->firing = st->false_run < CLOSE_TICKS && (st->firing || opens(st));
 }
 
+/* While people work on the service nothing that is measured says anything: an open incident stays as it is, none opens. */
+static void pause(struct service_loop *s)
+{
+    for (unsigned i = 0; i < s->def->symptom_count; i++) {
+        struct symptom_state *st = &s->symptoms[i];
+        bool firing = st->firing;
+        *st = (struct symptom_state){.now = TRI_UNKNOWN, .firing = firing, .waits = true, .true_since = INSTANT_NONE,
+                                     .unknown_since = INSTANT_NONE};
+    }
+}
+
 void symptoms_eval(struct loop *l, struct service_loop *s)
 {
+    if (s->maintenance) {
+        pause(s);
+        loop_beat(l, MODULE_DETECT);
+        return;
+    }
     for (unsigned i = 0; i < s->def->symptom_count; i++) eval_one(l, s, i);
     loop_beat(l, MODULE_DETECT);
 }

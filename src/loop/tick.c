@@ -7,6 +7,7 @@
 
 #define SAVE_EVERY SPAN_MIN(15)
 #define UNMEASURED SPAN_S(1)
+#define UNSEEN_DEPLOY SPAN_MIN(30)    /* a deploy before we looked may be as recent as the look is short */
 
 void tick_points(struct loop *l, struct service_loop *s)
 {
@@ -85,7 +86,8 @@ static double config_age_s(const struct loop *l, const struct service_loop *s)
 static void put_age(const struct loop *l, const struct service_loop *s, uint16_t subject, struct datum *d)
 {
     if (subject == AGE_DEPLOY) {
-        put(d, deploy_age_at_onset_s(l, s), true);
+        double age = deploy_age_at_onset_s(l, s);
+        put(d, age, instant_is_set(s->deployed) || age >= span_seconds(UNSEEN_DEPLOY));
     } else if (subject == AGE_CONFIG) {
         put(d, config_age_s(l, s), true);
     } else {
@@ -124,7 +126,7 @@ void tick_evidence(struct loop *l, struct service_loop *s)
         .symptom_active = c->incident_open || c->state == STATE_SUSPECT || (c->state != STATE_LEARNING && symptoms_any(s)),
         .action_active = settling_down(l, s),
         .release_watch = !instant_reached(l->now, c->release_until),
-        .maintenance = (c->frozen & FREEZE_CLOCK) != 0,
+        .maintenance = (c->frozen & FREEZE_CLOCK) != 0 || s->maintenance,
         .idle = tick_idle(s),
     };
     s->evidence.at = l->now;
@@ -224,6 +226,8 @@ static void decision_of_state(struct service_loop *s, const struct symptom_summa
         [STATE_UNDO_READBACK] = REASON_UNDOING, [STATE_HALTED] = REASON_HALTED, [STATE_RECOVERING] = REASON_RECOVERING,
     };
     enum reason r = by_state[s->control.state];
+    bool idle = r == REASON_HEALTHY || r == REASON_LEARNING || r == REASON_SUSPECTED;
+    if (idle && s->maintenance) r = REASON_MAINTENANCE;
     if (r == REASON_HEALTHY && sum->now == TRI_UNKNOWN) r = sum->blind ? REASON_BLIND : REASON_SYMPTOM_UNKNOWN;
     only_decision(s, s->control.state == STATE_PERSON ? DECISION_ALERT : DECISION_NOOP, r);
 }
@@ -249,7 +253,7 @@ static void judge_action(struct loop *l, struct service_loop *s, struct control_
     e->old_known_good = judge_old_known_good(l, s);
     e->policy_allows_new = judge_policy_allows(s);
     if (!watched) return;
-    judge_harm(l, s, e);
+    if (!s->maintenance) judge_harm(l, s, e);          /* people at work look like harm */
     e->settle_over = c->state == STATE_SETTLING && judge_settled(l, s);
     e->window_over = c->state == STATE_OBSERVING && instant_reached(l->now, c->phase_until);
     if (e->window_over) e->verdict = judge_window(l, s);
@@ -264,9 +268,15 @@ static bool deciding(const struct service_loop *s)
 /* loop.md: only an incident that is open is decided about. */
 static void decide_or_clear(struct loop *l, struct service_loop *s, const struct symptom_summary *sum, struct control_event *e)
 {
+    if (s->maintenance) {
+        only_decision(s, DECISION_NOOP, REASON_MAINTENANCE);
+        return;
+    }
     if (sum->now != TRI_TRUE) {
         locate(l, s, s->control.symptom);
-        only_decision(s, DECISION_NOOP, sum->now == TRI_UNKNOWN ? REASON_SYMPTOM_UNKNOWN : REASON_SYMPTOM_CLEARING);
+        bool waits = s->control.state == STATE_AWAITING && sum->now == TRI_FALSE;
+        if (waits) only_decision(s, DECISION_NOOP, REASON_AWAITING_APPROVAL);
+        else only_decision(s, DECISION_NOOP, sum->now == TRI_UNKNOWN ? REASON_SYMPTOM_UNKNOWN : REASON_SYMPTOM_CLEARING);
         return;
     }
     e->decision = tick_decide(l, s, 0);
@@ -360,6 +370,7 @@ void tick_full(struct loop *l, struct service_loop *s)
     struct control_event e = {.kind = CE_TICK, .now = l->now, .knob = NO_KNOB};
     if (!instant_is_set(s->first_tick)) s->first_tick = l->now;
     sweep_values(s);
+    windows_update(l, s);
     see_release(l, s);
     tick_evidence(l, s);
     symptoms_eval(l, s);
@@ -379,7 +390,7 @@ void tick_full(struct loop *l, struct service_loop *s)
     e.blind = sum.blind;
     e.slo = sum.slo;
     e.warm = s->warm;
-    e.outage = s->outage && control_in_flight(&s->control);
+    e.outage = s->outage && control_in_flight(&s->control) && !s->maintenance;
     judge_action(l, s, &e);
     bool moved = s->control.incident_open && sum.index != s->control.symptom;
     bool decided = deciding(s) && !moved;
@@ -387,6 +398,7 @@ void tick_full(struct loop *l, struct service_loop *s)
     else if (sum.opens && (moved || !s->control.incident_open)) locate(l, s, sum.index);   /* its record names causes */
     s->decided = true;
     tick_fill_reads(l, s, &e, (struct span){s->policy->tick.us - UNMEASURED.us});
+    e.person_may_have_repaired = may_be_repaired(l, s, &sum);
     l->counters.ticks++;
     drive(l, s, &e, NULL);
     /* What people see of a tick with nothing to decide is where it led to; a fresh incident shows its plan at once. */

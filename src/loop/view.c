@@ -191,6 +191,10 @@ void loop_view(const struct loop *l, uint16_t service, struct arena *a, struct s
     ret->state = (enum state)c->state;
     ret->halted = c->halted;
     ret->frozen = c->frozen != 0;
+    ret->maintenance = s->maintenance;
+    struct buf why = BUF_INIT;
+    windows_frozen_words(&why, l, s);
+    take_text(ret->frozen_why, sizeof ret->frozen_why, &why);
     ret->warm_for_auto = warm.imported || !span_less(warm.history, SPAN_HOUR(24));
     (void)text_copy(ret->halted_by, sizeof ret->halted_by, s->halted_by);
     (void)text_copy(ret->halted_why, sizeof ret->halted_why, s->halted_why);

@@ -132,6 +132,13 @@ void words_now(struct buf *out, const struct loop *l, const struct service_loop 
         break;
     default: buf_puts(out, reason_sentence(s->decided ? s->decision.reason : REASON_RECOVERING)); break;
     }
+    if (c->frozen & FREEZE_WINDOW) {
+        buf_puts(out, " (");
+        struct buf why = BUF_INIT;
+        windows_words(&why, l, s);
+        buf_printf(out, "%s)", buf_text(&why));
+        buf_free(&why);
+    }
     if (s->outage) buf_puts(out, " (the service is down)");
     if (c->incident_open && detect_aging(s->detect, l->now)) buf_puts(out, " (aging: the baseline learns again, slowly)");
 }

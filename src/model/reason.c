@@ -14,7 +14,11 @@ static const struct reason_row rows[REASON_COUNT] = {
     [REASON_NONE] = {"", REASON_KIND_STATE, "", ""},
 #define REASON(id, code, kind, sentence, advice) [REASON_##id] = {code, REASON_KIND_##kind, sentence, advice},
 #include "model/reason.def"
-#undef REASON
+};
+
+static const char *const keys[REASON_COUNT] = {
+#define RULED(id, keys, example) [REASON_##id] = keys,
+#include "model/reason.def"
 };
 
 static const struct reason_row *row_of(enum reason r)
@@ -26,6 +30,7 @@ static const struct reason_row *row_of(enum reason r)
 const char *reason_code(enum reason r) { return row_of(r)->code; }
 const char *reason_sentence(enum reason r) { return row_of(r)->sentence; }
 const char *reason_advice(enum reason r) { return row_of(r)->advice; }
+const char *reason_keys(enum reason r) { return keys[row_of(r) - rows] ? keys[r] : ""; }
 enum reason_kind reason_kind(enum reason r) { return row_of(r)->kind; }
 
 const char *reason_kind_name(enum reason_kind k)

@@ -11,13 +11,13 @@ enum reason {
     REASON_NONE,
 #define REASON(id, ...) REASON_##id,
 #include "model/reason.def"
-#undef REASON
     REASON_COUNT
 };
 
 const char *reason_code(enum reason r);       /* "evidence-before"; "" for NONE */
 const char *reason_sentence(enum reason r);
 const char *reason_advice(enum reason r);
+const char *reason_keys(enum reason r);       /* keys of the configuration that rule it, ", " between; "" none */
 enum reason_kind reason_kind(enum reason r);  /* STATE for NONE */
 const char *reason_kind_name(enum reason_kind k);
 bool reason_parse(const char *code, enum reason *ret);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/freeze.h"
 #include "model/plan.h"
 #include "model/policy.h"
 
@@ -64,10 +65,11 @@ struct service_view {
     struct instant at;
     struct wall wall;
     enum state state;
-    bool halted, frozen, warm_for_auto, imported;   /* imported: baselines come from history that was imported */
+    bool halted, frozen, maintenance, warm_for_auto, imported;   /* imported: baselines come from history that was imported */
     bool aging;                        /* the incident is older than the freeze: its baselines learn again, slowly */
     struct warm_view views[WARM_COUNT];
     char halted_by[64], halted_why[200];
+    char frozen_why[VIEW_TEXT];        /* what freezes it: windows with author, end and comment, or trouble */
     enum mode mode;
     char sentence[VIEW_TEXT];          /* what is happening now, one sentence */
     struct decision decision;          /* of the last full tick */
@@ -91,6 +93,16 @@ struct service_view {
     struct target_view { const char *url; bool up; struct span age; char error[160]; uint32_t samples, broken_lines; } *targets;
     char model_version[64];
     struct wall deployed;              /* WALL_NONE: never seen */
+};
+
+/* One freeze or maintenance window: of the configuration, or opened by a person. */
+struct window_view {
+    const char *id;                    /* "w7", or the name in the configuration */
+    enum freeze_kind kind;
+    const char *by, *comment, *zone;
+    bool configured, in_force;
+    struct wall from, until, changes;  /* WALL_NONE: not known, for ever, never */
+    const char **services; uint16_t service_n;   /* none: all */
 };
 
 struct module_view {
