@@ -13,7 +13,7 @@ export function nearChanges(lines: PolicyDiff["lines"], around = 3): (PolicyDiff
   const out: (PolicyDiff["lines"][number] | null)[] = [];
   lines.forEach((l, i) => {
     if (keep[i]) out.push(l);
-    else if (out.length && out[out.length - 1] !== null) out.push(null);
+    else if (out[out.length - 1] !== null) out.push(null);
   });
   return out;
 }
