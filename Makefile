@@ -21,7 +21,7 @@ CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
 .PHONY: evaluate evaluate-clean agreement
-.PHONY: all setup soak mutants check asan tsan clang bench crash demo install fuzz explore docs clean help program
+.PHONY: check-web all setup soak mutants check asan tsan clang bench crash demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
 
@@ -39,6 +39,10 @@ check: ## set up, build everything, run all tests
 	cmake --build build --parallel $(JOBS)
 	$(CTEST) --test-dir build
 	@echo "make check: build and tests passed"
+
+check-web: program ## all tests of the web console, in a real browser; pictures in build/web-shots
+	@scripts/setup build test
+	@scripts/check-web
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer (build-asan)
 	@scripts/setup build test

@@ -1,7 +1,7 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/**", "node_modules/**"] },
+  { ignores: ["dist/**", "node_modules/**", "src/api/generated.ts"] },
   ...tseslint.configs.strict,
   {
     files: ["**/*.ts", "**/*.tsx"],

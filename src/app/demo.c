@@ -50,6 +50,7 @@ static bool options(struct demo *d, const struct args *a)
 {
     const char *speed = args_text(a, "speed"), *seed = args_text(a, "seed"), *folder = args_text(a, "folder");
     d->json = args_has(a, "json");
+    d->keep = args_has(a, "keep");
     d->speed = DEMO_SPEED;
     d->seed = 1;
     if (folder) (void)text_copy(d->folder, sizeof d->folder, folder);
@@ -77,12 +78,16 @@ int command_demo(const struct args *a)
     }
     bool ok = demo_start(&d);
     if (ok) {
-        demo_say(&d, "target http://%s   daemon http://%s   folder %s\n", d.target, d.daemon, d.folder);
+        demo_say(&d, "target http://%s   daemon and console http://%s/   folder %s\n", d.target, d.daemon, d.folder);
         ok = demo_import(&d) && demo_play(&d);
     }
-    demo_stop(&d);
-    bool verified = verify_audit(&d);
+    bool keep = ok && d.keep && demo_alive(&d);
+    if (!keep) demo_stop(&d);
+    bool verified = keep ? demo_verify_live(&d) : verify_audit(&d);
     say_end(&d, ok);
     if (d.json) demo_print_json(&d);
+    if (keep) demo_keep_up(&d);
+    else if (d.daemon[0]) demo_say(&d, "The console was at http://%s/ ; it stays up with: make demo DEMO_ARGS=--keep\n", d.daemon);
+    demo_stop(&d);
     return ok && verified ? EXIT_GOOD : EXIT_FAIL;
 }

@@ -44,6 +44,7 @@ void demo_pause(unsigned ms);
 json_t *demo_get(const char *address, const char *path, char why[200]);
 json_t *demo_send(const struct demo *d, const char *address, const char *method, const char *path, const char *type,
                   const char *body, size_t len, char why[200]);
+bool demo_text(const char *address, const char *path, struct buf *out);   /* appends a text answer */
 double demo_knob(const struct demo *d, const char *knob);           /* NaN when it cannot be read */
 
 /* demo_story.c */
@@ -52,6 +53,10 @@ void demo_tell_new(struct demo *d);                  /* records that came since,
 bool demo_seen(const struct demo *d, uint64_t from, const char *kind, const char *field, const char *value, json_t **ret);
 uint64_t demo_log_size(const struct demo *d);
 void demo_print_json(const struct demo *d);
+
+/* demo_keep.c */
+bool demo_verify_live(struct demo *d);               /* asks the daemon, since its log is open; fills d->audit */
+void demo_keep_up(struct demo *d);                   /* says where the console is; returns on SIGINT, SIGTERM or a dead process */
 
 /* demo_acts.c */
 bool demo_play(struct demo *d);

@@ -64,6 +64,33 @@ json_t *demo_get(const char *address, const char *path, char why[200])
     return demo_send(NULL, address, "GET", path, NULL, NULL, 0, why);
 }
 
+struct text_answer { struct event_base *base; struct buf *out; bool ok; };
+
+static void on_text(void *arg, const struct fetch_result *r)
+{
+    struct text_answer *a = arg;
+    a->ok = r->outcome == FETCH_ANSWER && r->http / 100 == 2;
+    if (a->ok) buf_add(a->out, r->body, r->len);
+    event_base_loopbreak(a->base);
+}
+
+bool demo_text(const char *address, const char *path, struct buf *out)
+{
+    struct text_answer a = {.base = event_base_new(), .out = out};
+    struct fetch *f = a.base ? fetch_new(a.base) : NULL;
+    struct buf url = BUF_INIT;
+    buf_printf(&url, "http://%s%s", address, path);
+    struct fetch_request r = {.method = "GET", .url = buf_text(&url), .timeout = SPAN_S(20), .done = on_text, .arg = &a};
+    if (f) {
+        fetch_start(f, &r);
+        event_base_dispatch(a.base);
+    }
+    fetch_free(f);
+    if (a.base) event_base_free(a.base);
+    buf_free(&url);
+    return a.ok;
+}
+
 double demo_knob(const struct demo *d, const char *knob)
 {
     char path[80], why[200];

@@ -22,7 +22,7 @@ exec "$@"
 """
 BUILD_TIER = ("gcc libc6-dev make cmake ninja-build pkg-config libevent-dev libcurl4-openssl-dev libssl-dev "
               "libsodium-dev libyaml-dev libjansson-dev libsqlite3-dev uthash-dev libpcre2-dev zlib1g-dev "
-              "ca-certificates")
+              "ca-certificates libsnappy-dev")
 
 
 class Setup(ScriptTest):
@@ -66,6 +66,14 @@ class Setup(ScriptTest):
         self.assertIn("promtool", err)
         self.assertIn("libcmocka-dev", log[1])
         self.assertNotIn("libevent-dev", log[1])
+
+    def test_node_of_another_origin_serves(self):
+        self.assertIn(" nodejs npm ", self.setup_run("test", installed=BUILD_TIER)[3][1])
+        for tool in ["node", "npm"]:
+            self.write(f"bin/{tool}", "#!/bin/sh\n")
+        log = self.setup_run("test", installed=BUILD_TIER)[3]
+        self.assertNotIn("nodejs", log[1])
+        self.assertIn("chromium", log[1])
 
     def test_root_is_asked_for_only_where_apt_needs_it(self):
         self.user(1000)

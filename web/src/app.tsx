@@ -5,6 +5,7 @@ import { may, session } from "./api/client";
 import { span, t, word } from "./i18n/i18n";
 import { ActDialog, toast } from "./parts/act";
 import { ErrorNote, Link } from "./parts/basic";
+import { Boundary } from "./parts/boundary";
 import { HaltAll, HaltBanner } from "./parts/halt";
 import { Icon } from "./parts/icon";
 import { SettingsMenu } from "./parts/menu";
@@ -187,7 +188,11 @@ function Body(): JSX.Element {
     );
   }
   const Page = s.role === "none" && !open ? LoginPage : (PAGES[page] ?? MissingPage);
-  return <Page key={page + args.join("/")} />;
+  return (
+    <Boundary key={page + args.join("/")}>
+      <Page />
+    </Boundary>
+  );
 }
 
 /** A new page takes the focus to its title, so that a keyboard and a screen reader start there. */

@@ -9,7 +9,7 @@ import { lang } from "../src/state/settings";
 
 const EN = en as Record<string, string>;
 const ZH = zh as Record<string, string>;
-const SRC = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..", "src");
+const SRC = join(new URL(".", import.meta.url).pathname, "..", "src");
 const MODEL = join(SRC, "..", "..", "src", "model");
 
 const params = (text: string): string[] => [...new Set([...text.matchAll(/\{(\w+)/g)].map((m) => m[1] ?? ""))].sort();

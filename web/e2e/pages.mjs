@@ -1,0 +1,93 @@
+// Every page in both languages, both colourings, from 320 px to 4K; keyboard; what stands where.
+import { Bed } from "./bed.mjs";
+
+const PAGES = {
+  overview: "/",
+  service: "/services/embedding?range=15m",
+  incidents: "/incidents",
+  inbox: "/inbox",
+  audit: "/audit",
+  policy: "/policy",
+  tuning: "/tuning",
+  health: "/health",
+  users: "/users",
+};
+
+const LOOKS = [
+  { name: "en-light", lang: "en", scheme: "light", width: 1280 },
+  { name: "zh-dark", lang: "zh", scheme: "dark", width: 1280 },
+  { name: "en-320", lang: "en", scheme: "dark", width: 320, height: 700 },
+  { name: "zh-320", lang: "zh", scheme: "light", width: 320, height: 700 },
+  { name: "en-4k", lang: "en", scheme: "light", width: 3840, height: 2000 },
+];
+
+async function onePage(eyes, page, name, path) {
+  await page.goto(path);
+  await eyes.loaded(page);
+  if (name === "service") await page.locator(".u-wrap canvas").first().waitFor();
+  await eyes.look(page, name);
+}
+
+async function keyboard(page) {
+  await page.goto("/");
+  await page.locator("main h1").waitFor();
+  await page.evaluate(() => document.activeElement?.blur?.());
+  await page.keyboard.press("Tab");
+  if ((await page.evaluate(() => document.activeElement?.className)) !== "skip")
+    throw new Error("Tab does not begin at the skip link");
+  const halt = page.locator("button.halt");
+  await halt.focus();
+  await page.keyboard.press("Enter");
+  const box = page.locator("dialog[open]");
+  await box.waitFor();
+  if (!(await page.evaluate(() => document.activeElement?.tagName === "TEXTAREA")))
+    throw new Error("focus is not in the reason");
+  if (await box.locator("button[type=submit]").isEnabled()) throw new Error("halt without a reason");
+  await page.keyboard.press("Escape");
+  await box.waitFor({ state: "detached" });
+  if (!(await halt.evaluate((el) => el === document.activeElement))) throw new Error("focus did not come back");
+}
+
+async function charts(page) {
+  await page.goto("/services/embedding?range=15m");
+  const plots = page.locator(".plot[role=slider]");
+  await plots.first().waitFor();
+  await plots.first().focus();
+  for (let i = 0; i < 3; i += 1) await page.keyboard.press("ArrowLeft");
+  const times = await plots.evaluateAll((all) => new Set(all.map((p) => p.getAttribute("aria-valuenow"))).size);
+  if (times !== 1) throw new Error("the cursors stand at different times");
+  const said = await plots.first().getAttribute("aria-valuetext");
+  if (!/ms/.test(said ?? "")) throw new Error(`the cursor says: ${said}`);
+}
+
+export async function tests({ check, eyes, program, short }) {
+  const bed = await new Bed(program).start();
+  try {
+    for (const look of short ? LOOKS.slice(0, 2) : LOOKS) {
+      const page = await eyes.window(bed.base, look);
+      await eyes.login(page, "adam");
+      for (const [name, path] of Object.entries(PAGES)) {
+        await check(`page ${name} ${look.name}`, () => onePage(eyes, page, `${name}-${look.name}`, path));
+      }
+      if (look.name === "en-light") {
+        await check("keyboard: skip link, halt box, focus back", () => keyboard(page));
+        await check("charts: keys move all cursors and say the values", () => charts(page));
+        await check("a page that does not exist says so", async () => {
+          await page.goto("/nowhere");
+          await eyes.loaded(page);
+          await eyes.look(page, "missing-en-light");
+        });
+        await check("the language is kept", async () => {
+          await page.goto("/");
+          await page.locator(".menu button[lang=zh-CN]").click();
+          await page.reload();
+          await page.locator("main h1", { hasText: "总览" }).waitFor();
+          await page.locator(".menu button[lang=en]").click();
+        });
+      }
+      await page.context().close();
+    }
+  } finally {
+    await bed.stop();
+  }
+}
