@@ -12,6 +12,7 @@ DEMO_ARGS ?=
 CTEST_ARGS ?=
 KILLS ?= 2000
 CRASH_ARGS ?=
+INJECT_ARGS ?=
 WORLDS ?=
 RUNS ?= $(if $(WORLDS),1,20)
 YEARS ?= 3000
@@ -21,7 +22,7 @@ CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
 .PHONY: evaluate evaluate-clean agreement
-.PHONY: check-web all setup soak mutants check asan tsan clang bench crash demo install fuzz explore docs clean help program
+.PHONY: check-web all setup soak mutants check asan tsan clang bench crash inject power demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
 
@@ -76,6 +77,18 @@ crash: ## kill the real daemon KILLS times (default 2000) and prove its log each
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON >&2
 	@cmake --build build --target trimtab system_seed kill_shim --parallel $(JOBS) >&2
 	@python3 tests/system/crash.py --kills $(KILLS) --sweep 600 $(CRASH_ARGS)
+
+inject: ## let one call of the daemon fail, at each place that makes one: memory, write, sync, SQL, curl and others
+	@scripts/setup build test >&2
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON >&2
+	@cmake --build build --target trimtab system_seed fault_shim --parallel $(JOBS) >&2
+	@CRASH_SPEED=100 python3 tests/system/inject.py $(INJECT_ARGS)
+
+power: ## cut the power at every point of a life of the store
+	@scripts/setup build test >&2
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DTRIMTAB_TESTS=ON >&2
+	@cmake --build build --target store_power_test --parallel $(JOBS) >&2
+	@POWER_CUTS=0 build/src/store/store_power_test
 
 demo: program ## four acts against a live target; DEMO_ARGS goes to `trimtab demo`
 	@build/trimtab demo $(DEMO_ARGS)

@@ -75,6 +75,19 @@ class Disk(bad_stop_test.Stopping):
                 self.halt_is_on_record(d)
                 self.tearDown()
 
+    def test_killed_after_the_answer_while_the_disk_hangs(self):
+        """Whoever was told "halted" finds it halted, although the record never reached the disk."""
+        shim = Shim(os.path.join(self.folder, "shim"))
+        d = self.begin(shim)
+        shim.set(hang=1)
+        self.worse()
+        d.wait_line(component="audit", msg="INCIDENT")
+        status, text = d.request("POST", "/api/v1/services/embed/halt", b'{"by":"li"}', token=True)
+        self.assertEqual(200, status, text)
+        self.assertIn("file", text)
+        d = self.halt_survives(d)
+        self.halt_is_on_record(d)
+
     def test_a_signal_during_the_start(self):
         """Nobody listens yet: the halt and the reload wait, and do not end the process."""
         shim = Shim(os.path.join(self.folder, "shim"))

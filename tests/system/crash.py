@@ -70,7 +70,7 @@ def has_record(kind):
 
 
 def is_loaded_anew(records):
-    return any(r["kind"] == "POLICY" and r["by"] == "SIGHUP" for r in records)
+    return any(r["kind"] == "POLICY" and "SIGHUP" in r["by"] for r in records)
 
 
 def is_resumed(records):

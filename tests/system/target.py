@@ -75,6 +75,9 @@ class Knobs:
         self.began = []               # monotonic time of each write
         self.open_gate = threading.Event()
         self.open_gate.set()          # cleared: reads of a knob hang
+        self.write_gate = threading.Event()
+        self.write_gate.set()         # cleared: writes hang before they take effect
+        self.deaf_after = 0           # reads hang from the answer to this write on; 0: never
         self.write_mode = "good"      # good, error-but-applied, ok-but-not, third, slow, refuse
 
 
@@ -121,6 +124,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         k = self.server.knobs
         k.began.append(time.monotonic())
+        self.server.tell("writing", name)
+        k.write_gate.wait(60)
         value, match, status, mode = json.loads(body)["value"], self.headers.get("If-Match"), 200, k.write_mode
         if mode == "refuse" or (match and match != '"%d"' % k.versions[name]):
             status = 412
@@ -130,6 +135,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             k.values[name] = 48 if mode == "third" else value
             k.versions[name] += 1
             status = 500 if mode == "error-but-applied" else 200
+        if len(k.began) == k.deaf_after:
+            k.open_gate.clear()
         k.log.append((name, value, match, status))
         self._send(status, b"{}", [("ETag", '"%d"' % k.versions[name])])
         self.server.tell("write", (name, value, match, status, self.headers.get("Authorization")))
