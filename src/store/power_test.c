@@ -10,6 +10,7 @@
 
 #include "base/num.h"
 #include "store/history.h"
+#include "store/sql.h"
 #include "support/audit_records.h"
 #include "support/tempdir.h"
 
@@ -184,22 +185,10 @@ static size_t cuts_wanted(void)
     return n && n < fault.n ? n : fault.n + 1;
 }
 
-static void test_power_cuts_over_a_whole_life(void **state)
+static void cut_everywhere(const char *dir, const struct life *l)
 {
-    (void)state;
-    char dir[TEMPDIR_MAX];
-    struct life *l = calloc(1, sizeof *l);
     struct prng chance;
-    assert_non_null(l);
     prng_seed(&chance, 20261130);
-    tempdir_make(dir);
-    faultvfs_register();
-    faultvfs_reset();
-    fault.recording = true;
-    live(dir, l);
-    fault.recording = false;
-    assert_true(writes_to("audit.db") > 100);       /* the log was folded back while it was written, and again at the end */
-    assert_true(writes_to("metrics.db") > 10);
     size_t wanted = cuts_wanted();
     for (size_t i = 0; i < wanted; i++) {
         char left[TEMPDIR_MAX];
@@ -212,13 +201,74 @@ static void test_power_cuts_over_a_whole_life(void **state)
     }
     print_message("%zu power cuts in a life of %zu writes and syncs: %u records, %lld points\n", wanted, fault.n, l->n,
                   (long long)l->points);
+}
+
+static void play(void (*life)(const char *dir, struct life *l), size_t least_audit, size_t least_metrics)
+{
+    char dir[TEMPDIR_MAX];
+    struct life *l = calloc(1, sizeof *l);
+    assert_non_null(l);
+    tempdir_make(dir);
+    faultvfs_register();
+    faultvfs_reset();
+    fault.recording = true;
+    life(dir, l);
+    fault.recording = false;
+    assert_true(writes_to("audit.db") >= least_audit);
+    assert_true(writes_to("metrics.db") >= least_metrics);
+    cut_everywhere(dir, l);
     tempdir_remove(dir);
     faultvfs_reset();
     free(l);
 }
 
+/* The log is folded back while it is written, and again at the end. */
+static void test_power_cuts_over_a_whole_life(void **state)
+{
+    (void)state;
+    play(live, 100, 10);
+}
+
+/* metrics.db as its first version made it, with points in it. */
+static void make_old(const char *dir, struct life *l)
+{
+    struct store_schema first = store_schema_metrics;
+    char path[TEMPDIR_MAX + 32], sql[256];
+    sqlite3 *db = NULL;
+    first.n = 1;
+    snprintf(path, sizeof path, "%s/metrics.db", dir);
+    assert_int_equal(store_sql_open(&db, path, FAULTVFS, STORE_SQL_NORMAL, NULL), STATUS_OK);
+    assert_int_equal(store_sql_migrate(db, &first, NULL), STATUS_OK);
+    assert_int_equal(store_sql_exec(db, "INSERT INTO series VALUES (1, 'embed', 'p99', 'request'); BEGIN", "", NULL), STATUS_OK);
+    for (; l->points < POINTS; l->points++) {
+        snprintf(sql, sizeof sql, "INSERT INTO points VALUES (1, %lld, %lld / 8.0, 1, NULL)", (long long)TIME(l->points),
+                 (long long)(l->points * 37 % 1009));
+        assert_int_equal(store_sql_exec(db, sql, "", NULL), STATUS_OK);
+    }
+    assert_int_equal(store_sql_exec(db, "COMMIT", "", NULL), STATUS_OK);
+    store_sql_close(&db);
+}
+
+static void upgrade(const char *dir, struct life *l)
+{
+    make_old(dir, l);
+    struct store *s = open_store(dir, FAULTVFS);
+    one_story(s, l, 0);
+    store_close(s);
+}
+
+static void test_power_cuts_while_the_schema_changes(void **state)
+{
+    (void)state;
+    assert_true(store_schema_metrics.n > 1);
+    play(upgrade, 1, 10);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_power_cuts_over_a_whole_life)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_power_cuts_over_a_whole_life),
+        cmocka_unit_test(test_power_cuts_while_the_schema_changes),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
