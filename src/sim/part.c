@@ -4,7 +4,24 @@
 
 #include "config/load.h"
 
-struct policy *part_policy(const struct scenario_part *part, const char *folder, struct config_diagnostics *d)
+/* A policy looks after many services; a world is one of them. */
+static struct policy *choose(struct policy *p, const struct scenario_part *part, struct config_diagnostics *d)
+{
+    if (!p || !part->service) return p;
+    uint16_t i = policy_service(p, part->service);
+    if (i == NO_INDEX) {
+        struct config_source *at = config_source_add(d, part->policy, "", 0);
+        if (at) config_report(d, CONFIG_ERROR, at, 0, 0, NULL, "the policy has no service '%s'", part->service);
+        config_free(p);
+        return NULL;
+    }
+    p->services[0] = p->services[i];
+    p->services[0].index = 0;
+    p->service_count = 1;
+    return p;
+}
+
+static struct policy *load(const struct scenario_part *part, const char *folder, struct config_diagnostics *d)
 {
     struct config_options options = {.points_from_outside = part->kind != WORLD_PLANT};
     size_t len;
@@ -16,6 +33,11 @@ struct policy *part_policy(const struct scenario_part *part, const char *folder,
     struct policy *p = config_load_file(buf_text(&path), &options, d);
     buf_free(&path);
     return p;
+}
+
+struct policy *part_policy(const struct scenario_part *part, const char *folder, struct config_diagnostics *d)
+{
+    return choose(load(part, folder, d), part, d);
 }
 
 void part_set_mode(struct policy *p, enum mode mode)
@@ -63,7 +85,7 @@ static enum status add_steps(struct world *w, const struct scenario_part *part, 
 struct world *part_world(const struct scenario_part *part, struct policy *policy, uint64_t seed, struct err *e)
 {
     struct world_options o = {.policy = policy, .kind = part->kind, .seed = seed, .start = part->start,
-                              .plant = part->plant, .history = part->history};
+                              .plant = part->plant, .history = part->history, .interval = part->interval};
     struct world *w = world_new(&o, e);
     enum status st = w ? add_series(w, part, e) : e->code;
     if (st == STATUS_OK) st = add_steps(w, part, e);

@@ -289,7 +289,7 @@ static void read_world(struct parse *p, struct scenario_part *part, const struct
 }
 
 static const char *const part_keys[] = {
-    "scenario", "about", "seed", "parts", "name", "world", "policy", "mode", "start", "history", "duration", "plant", "faults",
+    "scenario", "about", "seed", "parts", "name", "world", "policy", "service", "interval", "mode", "start", "history", "duration", "plant", "faults",
     "series", "expect", "knobs", "commands", "releases", "by_hand",
     "reconcile", "clock",
 };
@@ -301,6 +301,12 @@ static void read_part(struct parse *p, struct scenario_part *part, const struct 
     if ((v = config_tree_get(n, "name"))) part->name = text_of(p, v);
     if ((v = config_tree_get(n, "world"))) read_world(p, part, v);
     if ((v = config_tree_get(n, "policy"))) part->policy = text_of(p, v);
+    if ((v = config_tree_get(n, "service"))) part->service = text_of(p, v);
+    if ((v = config_tree_get(n, "interval"))) {
+        part->interval = span_of(p, v);
+        bool fits = part->interval.us >= US_PER_S && part->interval.us <= 10 * US_PER_MIN;
+        if (!fits) wrong(p, v, "the step between two values of a series, as 30s", "an interval is from 1s to 10m");
+    }
     if ((v = config_tree_get(n, "mode"))) {
         part->has_mode = mode_parse(text_of(p, v), &part->mode);
         if (!part->has_mode) wrong(p, v, "alert, confirm or auto", "unknown mode");

@@ -41,6 +41,8 @@ struct scenario_part {
     const char *name;
     enum world_kind kind;
     const char *policy;              /* file beside the scenario, or the name of a shipped one */
+    const char *service;             /* which of the policy's services; NULL: it has one */
+    struct span interval;            /* script worlds: between two values of a series; 0: the tick */
     bool has_mode;
     enum mode mode;                  /* over the policy's */
     struct wall start;

@@ -28,6 +28,11 @@ static void notation_of_promtool(void **state)
     expect(" 1 _x3  stale\n_ 4 ", (double[]){1, -1000, -1000, -1000, -2000, -1000, 4}, 7);
     expect("1e-1x1", (double[]){.1, .1}, 2);
     expect("", NULL, 0);
+    /* Each accepted and refused by promtool 2.42 in the same way. */
+    expect("0x3", (double[]){0, 0, 0, 0}, 4);
+    expect("3 3x0 +5 5. 1E2", (double[]){3, 3, 5, 5, 100}, 5);
+    expect(".5x1 _x0 7", (double[]){.5, .5, 7}, 3);
+    expect("1 stale stale 2", (double[]){1, -2000, -2000, 2}, 4);
 }
 
 static void the_reference_series(void **state)
@@ -61,6 +66,11 @@ static void errors_name_the_place(void **state)
     expect_error("38x", STATUS_INVALID, "series 1:4: after x comes a whole number");
     expect_error("38 x5", STATUS_INVALID, "series 1:4: not a value");
     expect_error("38\n1+2", STATUS_INVALID, "series 2:4: a step needs a count");
+    expect_error("1+-2x2", STATUS_INVALID, "series 1:2: not a value");
+    expect_error("1 + 2x3", STATUS_INVALID, "series 1:3: not a value");
+    expect_error("1x1x1", STATUS_INVALID, "series 1:4: unexpected text");
+    expect_error("1x 2", STATUS_INVALID, "series 1:3: after x");
+    expect_error("1_x2", STATUS_INVALID, "series 1:2: unexpected text");
     expect_error("38,39", STATUS_INVALID, "series 1:3: unexpected text");
     expect_error("1 stalex3", STATUS_INVALID, "series 1:8: unexpected text");
     expect_error("{{schema:1}}", STATUS_INVALID, "series 1:1: native histograms");

@@ -176,7 +176,7 @@ void world_run(struct world *w, struct instant until)
         w->now = instant_max(w->now, next);
         if (instant_reached(w->now, w->next_values)) {         /* points of an instant are there before the loop looks */
             target_values(w);
-            w->next_values = instant_add(w->next_values, w->o.policy->tick);
+            w->next_values = instant_add(w->next_values, w->o.interval);
         } else if (instant_reached(w->now, due)) {
             happen(w, heap_take(&w->heap));
         } else {
@@ -191,6 +191,7 @@ void world_run(struct world *w, struct instant until)
 static void detach_targets(struct service_def *s, struct span tick)
 {
     s->target_count = 0;
+    s->prometheus = NULL;
     for (uint16_t i = 0; i < s->signal_count; i++) {
         s->signals[i].query = NULL;
         s->signals[i].range = (struct span){0};
@@ -222,7 +223,8 @@ struct world *world_new(const struct world_options *o, struct err *e)
         return NULL;
     }
     if (o->kind != WORLD_PLANT) {
-        detach_targets(w->service, o->policy->tick);
+        if (o->kind != WORLD_SCRIPT || o->interval.us == 0) w->o.interval = o->policy->tick;
+        detach_targets(w->service, span_max(w->o.interval, o->policy->tick));
         w->next_values = (struct instant){0};
     }
     w->loop = loop_new(o->policy, w->now, world_wall(w), (struct loop_options){.alone = true, .save_every = SPAN_DAY(3650)});

@@ -25,6 +25,7 @@ struct world_options {
     uint64_t seed;
     struct wall start;               /* wall time of instant 0 */
     struct plant_config plant;       /* plant and fluid worlds */
+    struct span interval;            /* script worlds: between two values of a series; 0: the policy's tick */
     struct span history;             /* healthy past that is imported before the start */
 };
 

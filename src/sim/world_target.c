@@ -133,7 +133,7 @@ static struct point point_of(const struct plant_window *t, const struct signal_d
 
 static struct point script_point(const struct world *w, uint16_t i)
 {
-    struct script_point p = script_at(&w->series[i].script, (uint64_t)(w->now.us / w->o.policy->tick.us));
+    struct script_point p = script_at(&w->series[i].script, (uint64_t)(w->now.us / w->o.interval.us));
     bool known = w->series[i].present && p.kind == SCRIPT_VALUE;
     return (struct point){w->now, known ? p.value : NAN, 0, known ? WHY_KNOWN : WHY_MISSING};
 }

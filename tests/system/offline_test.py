@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BINARY
+from harness import BINARY, CONFIG
 
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "store", "schema.c")
 
@@ -103,6 +103,38 @@ class Offline(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as f:
                 f.write("nme: x\n")
             self.assertIn("s.yaml:1:", run("simulate", "--scenario", path, code=1))
+
+    def test_a_policy_of_several_services_is_tested_one_by_one(self):
+        scenario = """scenario: several
+parts:
+  - name: the second service
+    world: script
+    policy: config.yaml
+    service: rerank
+    interval: 1m
+    duration: 25h
+    series: {latency_p99: "38x1440 46.8x60", queue_depth: "140x1440 320x60", gpu_util: "0.65x1440 0.78x60",
+             throughput: "1000x1500", batch_size: "31x1500", error_ratio: "0.001x1500"}
+    knobs: {batch_max: 32}
+    expect:
+      - {at: 23h, state: watching, reason: healthy}
+      - {at: 24h2m, symptom: latency-degraded}
+      - {at: 24h5m, reason: evidence-before, cause: compute-bound, knob: batch_max, to: 64}
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            first = CONFIG.format(mode="auto", target="127.0.0.1:9", timeout="5s", write_more="", more="")
+            second = first[first.index("  - name"):].replace("name: embed", "name: rerank").replace("mode: auto", "mode: alert")
+            for name, text in (("config.yaml", first + second), ("good.yaml", scenario),
+                               ("bad.yaml", scenario.replace("to: 64", "to: 128").replace("healthy", "blind")),
+                               ("none.yaml", scenario.replace("service: rerank", "service: rank"))):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                    f.write(text)
+            self.assertIn("3 passed, 0 failed", run("test", os.path.join(folder, "good.yaml")))
+            out = run("test", os.path.join(folder, "bad.yaml"), code=1)
+            self.assertIn("1 passed, 2 failed", out)
+            self.assertIn("reason: expected blind, got healthy", out)
+            self.assertIn("to: expected 128, got 64", out)
+            self.assertIn("no service 'rank'", run("test", os.path.join(folder, "none.yaml"), code=1))
 
     def test_help_has_examples_of_every_command(self):
         for line in run("help").split("Commands:\n")[1].splitlines():
