@@ -289,8 +289,8 @@ static void read_world(struct parse *p, struct scenario_part *part, const struct
 }
 
 static const char *const part_keys[] = {
-    "scenario", "about", "seed", "parts", "name", "world", "policy", "service", "interval", "mode", "start", "history", "duration", "plant", "faults",
-    "series", "expect", "knobs", "commands", "releases", "by_hand",
+    "scenario", "about", "seed", "parts", "name", "world", "policy", "service", "interval", "mode", "start", "history", "duration",
+    "plant", "faults", "series", "expect", "knobs", "commands", "releases", "by_hand",
     "reconcile", "clock",
 };
 

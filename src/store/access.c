@@ -17,7 +17,7 @@ static const char *const steps[] = {
     "CREATE TABLE sessions (key BLOB PRIMARY KEY, name TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER NOT NULL)"
     " STRICT, WITHOUT ROWID;",
 };
-static const struct store_schema schema = {0x74726d75, steps, ARRAY_LEN(steps), "list of users"};
+static const struct store_schema schema = {0x74726d75, steps, ARRAY_LEN(steps), "list of users", 0};
 
 struct store_access { sqlite3 *db; int64_t version; };
 

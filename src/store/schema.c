@@ -46,5 +46,5 @@ static const char *const metrics_steps[] = {
     "ALTER TABLE incidents ADD COLUMN feedback TEXT NOT NULL DEFAULT '';",
 };
 
-const struct store_schema store_schema_audit = {0x74726d61, audit_steps, ARRAY_LEN(audit_steps), "audit log"};
-const struct store_schema store_schema_metrics = {0x74726d6d, metrics_steps, ARRAY_LEN(metrics_steps), "metrics store"};
+const struct store_schema store_schema_audit = {0x74726d61, audit_steps, ARRAY_LEN(audit_steps), "audit log", 0};
+const struct store_schema store_schema_metrics = {0x74726d6d, metrics_steps, ARRAY_LEN(metrics_steps), "metrics store", 2};

@@ -189,7 +189,7 @@ enum status store_sql_check_schema(sqlite3 *db, const struct store_schema *schem
     enum status rc = read_version(db, schema, &version, e);
     if (rc != STATUS_OK) return rc;
     if (version == 0) return err_set(e, STATUS_CORRUPT, "%s: empty: there is no %s in it", file_of(db), schema->name);
-    if (version < (int64_t)schema->n)
+    if (version < (int64_t)(schema->readable ? schema->readable : schema->n))
         return err_set(e, STATUS_UNSUPPORTED,
                        "%s: written by an older trimtab (schema %lld); start the daemon once to bring it up to date",
                        file_of(db), (long long)version);

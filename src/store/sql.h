@@ -31,7 +31,13 @@ bool store_sql_no_memory(sqlite3_stmt *st);   /* was that why the last column ca
 enum status store_sql_int(sqlite3 *db, const char *sql, int64_t *ret, struct err *e);
 
 /* A schema is a list of steps; user_version counts the ones that were made. */
-struct store_schema { int32_t application_id; const char *const *steps; unsigned n; const char *name; };
+struct store_schema {
+    int32_t application_id;
+    const char *const *steps;
+    unsigned n;
+    const char *name;
+    unsigned readable;           /* what a reader needs is there from this step on; 0: from the last one only */
+};
 extern const struct store_schema store_schema_audit, store_schema_metrics;
 /* Brings a file up to date in one transaction. CORRUPT: not ours. UNSUPPORTED: newer than we are. */
 enum status store_sql_migrate(sqlite3 *db, const struct store_schema *schema, struct err *e);
