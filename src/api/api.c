@@ -87,6 +87,7 @@ void api_init(struct api *api)
 {
     unsigned n;
     const struct route *rows = route_table(&n);
+    api->verified_at = ACCESS_NEVER;
     api->table = (struct route_table){rows, n};
     api->routes = (struct routes){.tables = &api->table, .n = 1, .ctx = api, .guard = gate_check, .other = site_serve};
 }

@@ -8,6 +8,9 @@
 #include "api/routes.h"
 #include "loop/ports.h"
 
+/* Outcome of checking the whole audit log. */
+struct v1_verified { bool good; uint64_t records, checkpoints, bad_seq; char why[400]; };
+
 struct v1_port;   /* api/v1.h */
 struct stream_hub;   /* api/stream.h */
 
@@ -21,6 +24,8 @@ struct api {
     enum status (*reload)(void *ctx, const char *by, struct err *e);
     const struct v1_port *v1;        /* what /api/v1 asks besides */
     struct access access;            /* who may come in */
+    struct v1_verified verified;     /* of the last check of the whole log */
+    int64_t verified_at;             /* real clock; ACCESS_NEVER: not checked yet */
     struct stream_hub *stream;       /* who listens */
     struct routes routes;
     struct route_table table;        /* route.def */

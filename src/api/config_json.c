@@ -59,9 +59,8 @@ static void access_json(struct emit *e, const char *key, const struct access_def
     emit_close(e, '}');
 }
 
-static void knob_json(struct emit *e, const struct knob_def *k)
+void view_json_knob_rules(struct emit *e, const struct knob_def *k)
 {
-    emit_open(e, NULL, '{');
     emit_text(e, "name", k->name);
     emit_text(e, "class", class_name(k->class));
     emit_int(e, "tier", k->tier);
@@ -81,6 +80,12 @@ static void knob_json(struct emit *e, const struct knob_def *k)
     emit_bool(e, "single_writer", k->single_writer);
     access_json(e, "read", &k->read);
     access_json(e, "write", &k->write);
+}
+
+static void knob_json(struct emit *e, const struct knob_def *k)
+{
+    emit_open(e, NULL, '{');
+    view_json_knob_rules(e, k);
     emit_close(e, '}');
 }
 

@@ -20,7 +20,7 @@ struct api_outcomes { struct api_outcome items[API_OUTCOMES]; unsigned n; };
 
 /* Numbers that only the daemon knows. Texts are static or live until the page is made. */
 struct api_runtime {
-    const char *version, *revision, *store_state;
+    const char *version, *revision, *store_state, *reload_error;
     double speed, start_seconds, reload_seconds, scrape_seconds;
     bool ready, dry_run, reload_ok;
     uint64_t ticks, unexpected, actions, rollbacks, incidents, scrape_bytes, audit_size, audit_waiting, points_dropped, loop_bytes;

@@ -147,7 +147,7 @@ static void tell_service(struct stream_hub *h, uint16_t i)
     struct buf b = BUF_INIT;
     struct emit e = {.out = &b};
     h->api->control.view(h->api->control.ctx, i, &arena, &v);
-    view_json_line(&e, NULL, &v);
+    view_json_line(&e, NULL, &v, NULL, 0);
     publish(h, "service", &b, false);
     buf_free(&b);
     arena_free(&arena);

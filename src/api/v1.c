@@ -96,15 +96,44 @@ bool v1_number(struct http_request *r, const char *name, uint64_t absent, uint64
 
 /* ---- services ---- */
 
-static void services_json(struct api *api, struct emit *e)
+/* Who stopped everything, when everything is stopped. */
+struct halt_facts { bool all; char by[64], why[200]; struct wall since, at; };
+
+static void note_halt(struct halt_facts *h, const struct service_view *v)
+{
+    h->at = v->wall;
+    h->all = h->all && v->halted;
+    if (!v->halted || v->halted_at.us <= h->since.us) return;
+    h->since = v->halted_at;
+    (void)text_copy(h->by, sizeof h->by, v->halted_by);
+    (void)text_copy(h->why, sizeof h->why, v->halted_why);
+}
+
+static void halt_json(struct emit *e, const struct halt_facts *h)
+{
+    emit_wall(e, "at", h->at);
+    emit_open(e, "halt", '{');
+    emit_bool(e, "all", h->all);
+    emit_text_or_null(e, "by", h->all ? h->by : NULL);
+    emit_text_or_null(e, "why", h->all ? h->why : NULL);
+    emit_wall(e, "since", h->all ? h->since : WALL_NONE);
+    emit_close(e, '}');
+}
+
+static void services_json(struct api *api, struct emit *e, struct halt_facts *ret_halt)
 {
     const struct policy *p = api->control.policy(api->control.ctx);
+    const struct v1_port *port = api->v1;
     struct arena arena = ARENA_INIT;
+    *ret_halt = (struct halt_facts){.all = p->service_count > 0, .since = WALL_NONE, .at = WALL_NONE};
     emit_open(e, "services", '[');
     for (uint16_t i = 0; i < p->service_count; i++) {
         struct service_view v;
+        const float *recent = NULL;
+        uint32_t n = port->recent(port->ctx, i, &recent);
         api->control.view(api->control.ctx, i, &arena, &v);
-        view_json_line(e, NULL, &v);
+        view_json_line(e, NULL, &v, recent, n);
+        note_halt(ret_halt, &v);
         arena_reset(&arena);
     }
     emit_close(e, ']');
@@ -114,9 +143,10 @@ static void services_json(struct api *api, struct emit *e)
 void v1_get_services(void *ctx, struct http_request *r)
 {
     struct v1_answer a;
+    struct halt_facts halt;
     v1_begin(&a);
     emit_open(&a.e, "data", '{');
-    services_json(ctx, &a.e);
+    services_json(ctx, &a.e, &halt);
     emit_close(&a.e, '}');
     v1_end(&a, r);
 }
@@ -150,6 +180,7 @@ static void audit_json(void *ctx, struct emit *e)
     emit_int(e, "records", (int64_t)audit.size);
     emit_text(e, "store", audit.state);
     emit_text_or_null(e, "trouble", audit.trouble);
+    v1_audit_state_json(ctx, e);
     emit_close(e, '}');
 }
 
@@ -169,6 +200,7 @@ void v1_get_status(void *ctx, struct http_request *r)
     if (!ready) emit_text(&a.e, "not_ready_why", why);
     emit_bool(&a.e, "dry_run", run.dry_run);
     emit_number(&a.e, "clock_speed", run.speed);
+    emit_text_or_null(&a.e, "name", api->control.policy(api->control.ctx)->origin);
     emit_wall(&a.e, "started", (struct wall){(int64_t)(run.start_seconds * 1e6)});
     emit_bool(&a.e, "last_reload_good", run.reload_ok);
     emit_open(&a.e, "counts", '{');
@@ -182,31 +214,9 @@ void v1_get_status(void *ctx, struct http_request *r)
     emit_int(&a.e, "rollbacks", (int64_t)run.rollbacks);
     emit_close(&a.e, '}');
     audit_json(api, &a.e);
-    services_json(api, &a.e);
-    emit_close(&a.e, '}');
-    v1_end(&a, r);
-}
-
-void v1_get_modules(void *ctx, struct http_request *r)
-{
-    struct api *api = ctx;
-    struct module_view m[MODULE_COUNT];
-    struct v1_answer a;
-    api->modules(api->ctx, m);
-    v1_begin(&a);
-    emit_open(&a.e, "data", '{');
-    emit_open(&a.e, "modules", '[');
-    for (unsigned i = 0; i < MODULE_COUNT; i++) {
-        emit_open(&a.e, NULL, '{');
-        emit_text(&a.e, "module", module_name(m[i].module));
-        emit_bool(&a.e, "healthy", m[i].healthy);
-        emit_seconds(&a.e, "silent_seconds", m[i].silent_for);
-        emit_int(&a.e, "runs", (int64_t)m[i].runs);
-        emit_int(&a.e, "errors", (int64_t)m[i].errors);
-        emit_text_or_null(&a.e, "note", m[i].note);
-        emit_close(&a.e, '}');
-    }
-    emit_close(&a.e, ']');
+    struct halt_facts halt;
+    services_json(api, &a.e, &halt);
+    halt_json(&a.e, &halt);
     emit_close(&a.e, '}');
     v1_end(&a, r);
 }

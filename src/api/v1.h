@@ -10,6 +10,13 @@
 
 #define V1_LIMIT_MAX 1000        /* rows of one answer */
 #define V1_IMPORT_SIGNALS 128
+#define V1_RECENT 30
+#define V1_BASELINE "@baseline"
+#define V1_SCALE "@scale"
+
+struct v1_action;
+struct v1_revision;
+struct v1_step;
 
 struct v1_incident {
     const char *service, *symptom, *cause, *last_kind, *last_reason;
@@ -23,15 +30,31 @@ struct v1_sink {
     void *arg;
     bool (*record)(void *arg, uint64_t seq, const struct record *r, const char *bytes, size_t len);
     bool (*incident)(void *arg, const struct v1_incident *row);
+    bool (*action)(void *arg, const struct v1_action *row);
+    bool (*revision)(void *arg, const struct v1_revision *row);
+    bool (*step)(void *arg, const struct v1_step *step);
 };
+
+struct v1_action {
+    const char *action, *service, *knob, *class, *cause, *from, *to, *by, *verdict, *outcome, *last_kind;
+    uint64_t incident;
+    bool automatic;
+    struct wall intended, applied, last_at;   /* WALL_NONE: not yet */
+};
+
+struct v1_revision { const char *revision, *path; struct wall loaded; };
+
+/* One step of a signal's past; NaN when nothing is known. */
+struct v1_step { struct wall at; double mean, min, max; uint32_t known; };
+
+/* What the stores take. */
+struct v1_store { uint64_t audit_bytes, metrics_bytes, waiting, dropped; char metrics_trouble[256]; };
 
 struct v1_audit {
     uint64_t size;
     const char *state;               /* of the store: static text */
     char trouble[256];
 };
-
-struct v1_verified { bool good; uint64_t records, checkpoints, bad_seq; char why[400]; };
 
 /* Points of one signal, oldest first. */
 struct v1_series { uint16_t signal; const struct wall *times; const double *values; uint32_t n; };
@@ -46,6 +69,20 @@ struct v1_port {
     enum status (*incident)(void *ctx, const char *service, uint64_t n, const struct v1_sink *sink, struct err *e);
     enum status (*story)(void *ctx, const char *action, const struct v1_sink *sink, struct err *e);
     enum status (*records)(void *ctx, uint64_t from, const struct v1_sink *sink, struct err *e);
+    /* Newest first, below `before`; service NULL: of all. */
+    enum status (*records_back)(void *ctx, const char *service, uint64_t before, const struct v1_sink *sink, struct err *e);
+    enum status (*actions)(void *ctx, const char *service, uint32_t limit, const struct v1_sink *sink, struct err *e);
+    enum status (*revisions)(void *ctx, const struct v1_sink *sink, struct err *e);
+    enum status (*policy_text)(void *ctx, const char *revision, struct buf *out, struct err *e);
+    /* [from, to) in steps of step_us, 0: each point. V1_BASELINE and V1_SCALE behind a name: what was believed then. */
+    enum status (*range)(void *ctx, const char *service, const char *signal, struct wall from, struct wall to, int64_t step_us,
+                         const struct v1_sink *sink, struct err *e);
+    uint32_t (*recent)(void *ctx, uint16_t service, const float **ret);   /* newest values of the judging latency, oldest first */
+    /* Hodges-Lehmann shift of the second against the first, and its 95 % interval: ret[3]. false: too few. */
+    bool (*shift)(const double *before, uint32_t n, const double *after, uint32_t m, double ret[3]);
+    const char *(*rule)(const struct expr *e);                    /* as it was written */
+    void (*store)(void *ctx, struct v1_store *ret);
+    void (*tls)(void *ctx, char subject[200], struct wall *ends);  /* "": none */
     enum status (*checkpoint)(void *ctx, struct buf *note, struct err *e);
     enum status (*prove)(void *ctx, uint64_t seq, struct buf *out, struct err *e);
     enum status (*verify)(void *ctx, struct v1_verified *ret, struct err *e);   /* LIMIT: too long for an answer */

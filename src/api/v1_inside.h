@@ -23,6 +23,11 @@ bool v1_service(struct api *api, struct http_request *r, const char *name, uint1
 /* A whole number from the query; absent: `absent`. false: answered with 400. */
 bool v1_number(struct http_request *r, const char *name, uint64_t absent, uint64_t most, uint64_t *ret);
 
+/* "verified": the last check of the whole log, or null. */
+void v1_audit_state_json(struct api *api, struct emit *e);
+
+void v1_modules_json(struct api *api, struct emit *e);
+
 /* A request body: one JSON object whose keys are all known, each a text or a bool. */
 #define V1_FIELDS_MAX 8
 struct v1_field { const char *key; bool is_bool; size_t most; char text[257]; bool set, on; };

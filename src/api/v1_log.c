@@ -206,7 +206,12 @@ void v1_get_verify(void *ctx, struct http_request *r)
     struct v1_verified v = {0};
     struct v1_answer a;
     struct err e;
+    struct api *api = ctx;
     enum status s = port->verify(port->ctx, &v, &e);
+    if (s == STATUS_OK) {
+        api->verified = v;
+        api->verified_at = api->access.port.now(api->access.port.ctx);
+    }
     if (s != STATUS_OK) {
         v1_refuse(r, s, e.text, "");
         return;

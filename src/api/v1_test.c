@@ -49,7 +49,8 @@ static void explain_has_shut_gates_first(void **state)
     (void)state;
     view_json_explain(&e, NULL, &v);
     assert_string_equal(
-        "{\"service\":\"embed\",\"environment\":null,\"state\":\"open\",\"mode\":\"auto\",\"sentence\":\"waiting for evidence\","
+        "{\"service\":\"embed\",\"environment\":null,\"group\":null,\"state\":\"open\",\"mode\":\"auto\","
+        "\"sentence\":\"waiting for evidence\","
         "\"halted\":false,\"frozen\":false,\"at\":\"1970-01-01T00:00:00.000Z\",\"incident\":{\"incident\":3,\"symptom\":null,"
         "\"onset\":\"1970-01-01T00:00:00.000Z\",\"opened\":\"1970-01-01T00:00:01.000Z\",\"aging\":false},"
         "\"decision\":{\"kind\":\"noop\","

@@ -86,6 +86,13 @@ static void symptom_json(struct emit *e, const struct symptom_def *d, const stru
     emit_close(e, '}');
 }
 
+void view_json_symptoms(struct emit *e, const char *key, const struct service_view *v)
+{
+    emit_open(e, key, '[');
+    for (uint16_t i = 0; i < v->symptom_count; i++) symptom_json(e, &v->def->symptoms[i], &v->symptoms[i]);
+    emit_close(e, ']');
+}
+
 static void cause_json(struct emit *e, const struct service_view *v, const struct cause_view *c)
 {
     const struct cause_def *d = &v->def->causes[c->result.cause];
@@ -245,32 +252,35 @@ static void request_json(struct emit *e, const struct service_view *v)
     emit_close(e, '}');
 }
 
+void view_json_knob_now(struct emit *e, const char *key, const struct service_view *v, uint16_t i)
+{
+    const struct knob_def *d = &v->def->knobs[i];
+    emit_open(e, key, '{');
+    emit_text(e, "name", d->name);
+    emit_text(e, "class", class_name(d->class));
+    emit_int(e, "tier", d->tier);
+    emit_text(e, "unit", unit_name(d->unit));
+    emit_text_or_null(e, "value", v->knobs[i].value);
+    if (!v->knobs[i].value[0]) emit_text(e, "why", "not-read");
+    emit_text_or_null(e, "believed", v->knobs[i].believed);
+    emit_number(e, "min", d->min);
+    emit_number(e, "max", d->max);
+    emit_wall(e, "interval_until", wall_of(v, v->knobs[i].interval_until));
+    emit_wall(e, "protected_until", wall_of(v, v->knobs[i].protect_until));
+    emit_wall(e, "cooling_until", wall_of(v, v->knobs[i].cool_until));
+    emit_wall(e, "frozen_until", wall_of(v, v->knobs[i].frozen_until));
+    emit_int(e, "fails", v->knobs[i].fails);
+    emit_bool(e, "late_watch", v->knobs[i].late_watch);
+    emit_bool(e, "unacknowledged", v->knobs[i].unacknowledged);
+    emit_bool(e, "suspended", v->knobs[i].suspended);
+    emit_text_or_null(e, "blocked", reason_code(v->knobs[i].blocked));
+    emit_close(e, '}');
+}
+
 static void knobs_json(struct emit *e, const struct service_view *v)
 {
     emit_open(e, "knobs", '[');
-    for (uint16_t i = 0; i < v->def->knob_count; i++) {
-        const struct knob_def *d = &v->def->knobs[i];
-        emit_open(e, NULL, '{');
-        emit_text(e, "name", d->name);
-        emit_text(e, "class", class_name(d->class));
-        emit_int(e, "tier", d->tier);
-        emit_text(e, "unit", unit_name(d->unit));
-        emit_text_or_null(e, "value", v->knobs[i].value);
-        if (!v->knobs[i].value[0]) emit_text(e, "why", "not-read");
-        emit_text_or_null(e, "believed", v->knobs[i].believed);
-        emit_number(e, "min", d->min);
-        emit_number(e, "max", d->max);
-        emit_wall(e, "interval_until", wall_of(v, v->knobs[i].interval_until));
-        emit_wall(e, "protected_until", wall_of(v, v->knobs[i].protect_until));
-        emit_wall(e, "cooling_until", wall_of(v, v->knobs[i].cool_until));
-        emit_wall(e, "frozen_until", wall_of(v, v->knobs[i].frozen_until));
-        emit_int(e, "fails", v->knobs[i].fails);
-        emit_bool(e, "late_watch", v->knobs[i].late_watch);
-        emit_bool(e, "unacknowledged", v->knobs[i].unacknowledged);
-        emit_bool(e, "suspended", v->knobs[i].suspended);
-        emit_text_or_null(e, "blocked", reason_code(v->knobs[i].blocked));
-        emit_close(e, '}');
-    }
+    for (uint16_t i = 0; i < v->def->knob_count; i++) view_json_knob_now(e, NULL, v, i);
     emit_close(e, ']');
 }
 
@@ -296,6 +306,7 @@ static void head(struct emit *e, const struct service_view *v)
 {
     emit_text(e, "service", v->def->name);
     emit_text_or_null(e, "environment", v->def->environment);
+    emit_text_or_null(e, "group", v->def->group);
     emit_text(e, "state", state_name(v->state));
     emit_text(e, "mode", mode_name(v->mode));
     emit_text(e, "sentence", v->sentence);
@@ -303,6 +314,7 @@ static void head(struct emit *e, const struct service_view *v)
     if (v->halted) {
         emit_text_or_null(e, "halted_by", v->halted_by);
         emit_text_or_null(e, "halted_why", v->halted_why);
+        emit_wall(e, "halted_since", v->halted_at);
     }
     emit_bool(e, "frozen", v->frozen);
     if (v->frozen) {
@@ -313,7 +325,7 @@ static void head(struct emit *e, const struct service_view *v)
 }
 
 /* The judging latency and its baseline: the one number of a service's line. */
-static void judge_json(struct emit *e, const struct service_view *v)
+static void judge_json(struct emit *e, const struct service_view *v, const float *recent, uint32_t recent_n)
 {
     uint16_t i = v->def->judge.latency;
     if (i >= v->signal_count) {
@@ -326,16 +338,21 @@ static void judge_json(struct emit *e, const struct service_view *v)
     value(e, "now", v->signals[i].now.value, d->unit, v->signals[i].now.why);
     value(e, "baseline", v->signals[i].baseline, d->unit, v->signals[i].baseline_why);
     if (v->def->judge.objective > 0) emit_number(e, "objective", v->def->judge.objective);
+    if (recent) {
+        emit_open(e, "recent", '[');
+        for (uint32_t k = 0; k < recent_n; k++) emit_number(e, NULL, (double)recent[k]);
+        emit_close(e, ']');
+    }
     emit_close(e, '}');
 }
 
-void view_json_line(struct emit *e, const char *key, const struct service_view *v)
+void view_json_line(struct emit *e, const char *key, const struct service_view *v, const float *recent, uint32_t recent_n)
 {
     emit_open(e, key, '{');
     head(e, v);
     emit_text(e, "decision", decision_name(v->decision.kind));
     emit_text_or_null(e, "reason", reason_code(v->decision.reason));
-    judge_json(e, v);
+    judge_json(e, v, recent, recent_n);
     incident_json(e, v);
     action_json(e, v);
     request_json(e, v);
@@ -352,13 +369,11 @@ void view_json_service(struct emit *e, const char *key, const struct service_vie
     emit_int(e, "automatic_changes_in_a_row", v->n_auto);
     emit_text_or_null(e, "model_version", v->model_version);
     emit_wall(e, "deployed", v->deployed);
-    judge_json(e, v);
+    judge_json(e, v, NULL, 0);
     emit_open(e, "signals", '[');
     for (uint16_t i = 0; i < v->signal_count; i++) signal_json(e, &v->def->signals[i], &v->signals[i]);
     emit_close(e, ']');
-    emit_open(e, "symptoms", '[');
-    for (uint16_t i = 0; i < v->symptom_count; i++) symptom_json(e, &v->def->symptoms[i], &v->symptoms[i]);
-    emit_close(e, ']');
+    view_json_symptoms(e, "symptoms", v);
     incident_json(e, v);
     emit_open(e, "causes", '[');
     for (uint16_t i = 0; i < v->cause_count; i++) cause_json(e, v, &v->causes[i]);
@@ -377,9 +392,7 @@ void view_json_explain(struct emit *e, const char *key, const struct service_vie
     head(e, v);
     incident_json(e, v);
     decision_json(e, "decision", v);
-    emit_open(e, "symptoms", '[');
-    for (uint16_t i = 0; i < v->symptom_count; i++) symptom_json(e, &v->def->symptoms[i], &v->symptoms[i]);
-    emit_close(e, ']');
+    view_json_symptoms(e, "symptoms", v);
     emit_open(e, "causes", '[');
     for (uint16_t i = 0; i < v->cause_count; i++) cause_json(e, v, &v->causes[i]);
     emit_close(e, ']');

@@ -111,6 +111,8 @@ struct daemon {
     uint64_t reloads, failed_reloads;
     char reload_error[512];
     /* daemon_v1.c, daemon_import.c */
+    struct daemon_chart *charts;           /* daemon_chart.c: by service */
+    uint16_t chart_n;
     struct v1_port v1;
     struct loop *import;                   /* lives through an import beside the running loop; NULL: none */
     const struct policy *import_policy;
@@ -166,6 +168,10 @@ void daemon_modes_at_start(struct daemon *d);
 void daemon_modes_of_new(struct daemon *d, const struct policy *was, const char *by);
 bool daemon_speed_fits(const struct policy *p, double speed, struct err *e);
 
+/* What charts need besides the points themselves: the newest values, and what was believed to be normal when. */
+void daemon_chart_points(struct daemon *d, const struct effect *e);
+void daemon_chart_reset(struct daemon *d);               /* other services; also frees */
+void daemon_chart_open(struct daemon *d);                /* fills the part of d->v1 */
 void daemon_api_open(struct daemon *d);
 void daemon_feedback_open(struct daemon *d);
 void daemon_feedback_count(struct daemon *d, const struct record *r);   /* when the log is read, and for each new one */

@@ -124,6 +124,7 @@ void daemon_access_reload(struct daemon *d)
     struct err e;
     d->api.access.web = w;
     stream_service(d->api.stream, ALL_SERVICES);
+    daemon_chart_reset(d);
     d->api.routes.names = w->names;
     d->api.routes.name_n = w->name_count;
     auth_limits(d->api.access.auth, w->session_idle, w->session_longest);
@@ -149,6 +150,7 @@ void daemon_access_second(struct daemon *d)
 void daemon_access_close(struct daemon *d)
 {
     stream_free(d->api.stream);
+    daemon_chart_reset(d);
     access_close(&d->api.access);
     store_access_close(d->users);
     http_tls_free(d->tls);

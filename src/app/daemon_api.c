@@ -133,6 +133,7 @@ static void get_runtime(void *ctx, struct api_runtime *ret)
     ret->incidents_judged = said.all;
     ret->version = TRIMTAB_VERSION;
     ret->revision = d->policy->revision;
+    ret->reload_error = d->reload_error;
     ret->store_state = store_state_name(h.state);
     ret->speed = d->options.speed;
     ret->start_seconds = (double)d->clock.real_start / 1e6;

@@ -145,7 +145,10 @@ static void carry_out(struct daemon *d, const struct effect *e)
     }
     case EFFECT_FOLD: daemon_log_fold_later(d, p->services[e->service].name); break;
     case EFFECT_SAVE_STATE: keep_state(d, e); break;
-    case EFFECT_POINTS: keep_points(d, e); break;
+    case EFFECT_POINTS:
+        keep_points(d, e);
+        daemon_chart_points(d, e);
+        break;
     case EFFECT_REPLY: reply(d, e); break;
     }
     if (e->kind != EFFECT_POLL && e->kind != EFFECT_READ) stream_service(d->api.stream, e->service);

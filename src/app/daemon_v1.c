@@ -110,6 +110,7 @@ void daemon_v1_open(struct daemon *d)
         .import = daemon_import,
     };
     daemon_feedback_open(d);
+    daemon_chart_open(d);
     v1_open(&d->api, &d->v1);
 }
 

@@ -197,6 +197,7 @@ void loop_view(const struct loop *l, uint16_t service, struct arena *a, struct s
     take_text(ret->frozen_why, sizeof ret->frozen_why, &why);
     ret->warm_for_auto = warm.imported || !span_less(warm.history, SPAN_HOUR(24));
     (void)text_copy(ret->halted_by, sizeof ret->halted_by, s->halted_by);
+    ret->halted_at = s->halted_at;
     (void)text_copy(ret->halted_why, sizeof ret->halted_why, s->halted_why);
     ret->mode = s->def->mode;
     words_now(&now, l, s);

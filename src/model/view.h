@@ -70,6 +70,7 @@ struct service_view {
     struct warm_view views[WARM_COUNT];
     char halted_by[64], halted_why[200];
     char frozen_why[VIEW_TEXT];        /* what freezes it: windows with author, end and comment, or trouble */
+    struct wall halted_at;
     enum mode mode;
     char sentence[VIEW_TEXT];          /* what is happening now, one sentence */
     struct decision decision;          /* of the last full tick */

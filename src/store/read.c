@@ -61,6 +61,17 @@ enum status store_records_of(struct store *s, const char *service, uint64_t from
     return store_each(s->reader, st, sink, e);
 }
 
+enum status store_records_back(struct store *s, const char *service, uint64_t before, const struct store_sink *sink, struct err *e)
+{
+    sqlite3_stmt *st;
+    enum status rc = query(s, service ? "SELECT seq, bytes FROM records WHERE service = ?2 AND seq < ?1 ORDER BY seq DESC"
+                                      : "SELECT seq, bytes FROM records WHERE seq < ?1 ORDER BY seq DESC", &st, e);
+    if (rc != STATUS_OK) return rc;
+    sqlite3_bind_int64(st, 1, before > INT64_MAX ? INT64_MAX : (sqlite3_int64)before);
+    if (service) sqlite3_bind_text(st, 2, service, -1, SQLITE_TRANSIENT);
+    return store_each(s->reader, st, sink, e);
+}
+
 enum status store_story(struct store *s, const char *action, const struct store_sink *sink, struct err *e)
 {
     sqlite3_stmt *st;

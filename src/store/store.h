@@ -100,6 +100,8 @@ struct store_sink { bool (*entry)(void *arg, const struct store_entry *entry); v
 enum status store_records(struct store *s, uint64_t from_seq, const struct store_sink *sink, struct err *e);
 enum status store_records_of(struct store *s, const char *service, uint64_t from_seq, const struct store_sink *sink,
                              struct err *e);
+/* Newest first, below `before`; service NULL: of all. */
+enum status store_records_back(struct store *s, const char *service, uint64_t before, const struct store_sink *sink, struct err *e);
 enum status store_story(struct store *s, const char *action, const struct store_sink *sink, struct err *e);
 enum status store_incident(struct store *s, const char *service, uint64_t incident, const struct store_sink *sink,
                            struct err *e);
