@@ -106,16 +106,16 @@ static enum answer_kind swap_in(const char *path, const char *temp, bool (*may_s
     if (!may_send(arg)) {
         (void)unlink(temp);
         snprintf(why, 160, "stopped right before the file was replaced");
-        return ANSWER_KIND_NOT_SENT;
+        return ANSWER_NOT_SENT;
     }
     if (rename(temp, path) != 0) {
         (void)wrong(why, "cannot replace", path);
         (void)unlink(temp);
-        return ANSWER_KIND_REFUSED;
+        return ANSWER_REFUSED;
     }
-    if (sync_folder(path)) return ANSWER_KIND_OK;
+    if (sync_folder(path)) return ANSWER_OK;
     (void)wrong(why, "replaced, but cannot sync the folder of", path);
-    return ANSWER_KIND_ERROR;
+    return ANSWER_ERROR;
 }
 
 enum answer_kind file_writer_write(const struct access_def *def, const char *read_pointer, const struct knob_value *value,
@@ -125,7 +125,7 @@ enum answer_kind file_writer_write(const struct access_def *def, const char *rea
     struct stat st;
     struct knob_value now = {0};
     char temp[PATH_MAX], real[PATH_MAX];
-    enum answer_kind kind = ANSWER_KIND_REFUSED;
+    enum answer_kind kind = ANSWER_REFUSED;
     const char *pointer = def->pointer && def->pointer[0] ? def->pointer : read_pointer;
     why[0] = '\0';
     if (!realpath(def->path, real)) (void)wrong(why, "cannot find", def->path);   /* a link keeps pointing where it does */

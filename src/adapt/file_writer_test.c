@@ -91,7 +91,7 @@ static void whole_text_is_replaced(void **state)
     unsigned asked;
     char why[160];
     put(b, "32\n", 0640);
-    assert_int_equal(ANSWER_KIND_OK, write_value(b, "64", "32", yes, &asked, why));
+    assert_int_equal(ANSWER_OK, write_value(b, "64", "32", yes, &asked, why));
     assert_int_equal(1, asked);
     expect_file(b, "64\n");
     assert_int_equal(0, stat(b->path, &st));
@@ -100,7 +100,7 @@ static void whole_text_is_replaced(void **state)
     assert_true(file_writer_read(&b->def, &v, why));
     assert_memory_equal("64", v.bytes, v.len);
     put(b, "64", 0600);      /* without a newline it stays without */
-    assert_int_equal(ANSWER_KIND_OK, write_value(b, "32", "64", yes, &asked, why));
+    assert_int_equal(ANSWER_OK, write_value(b, "32", "64", yes, &asked, why));
     expect_file(b, "32");
 }
 
@@ -111,7 +111,7 @@ static void a_place_in_json_is_replaced(void **state)
     char why[160];
     put(b, "{\"keep\": [1, 2], \"batch\": {\"max\": 32}}\n", 0600);
     b->def.pointer = "/batch/max";
-    assert_int_equal(ANSWER_KIND_OK, write_value(b, "64", "32.0", yes, &asked, why));
+    assert_int_equal(ANSWER_OK, write_value(b, "64", "32.0", yes, &asked, why));
     struct knob_value v;
     assert_true(file_writer_read(&b->def, &v, why));
     assert_memory_equal("64", v.bytes, v.len);
@@ -126,15 +126,15 @@ static void nothing_is_changed_when_it_must_not_be(void **state)
     unsigned asked;
     char why[160];
     put(b, "48\n", 0600);
-    assert_int_equal(ANSWER_KIND_REFUSED, write_value(b, "64", "32", yes, &asked, why));
+    assert_int_equal(ANSWER_REFUSED, write_value(b, "64", "32", yes, &asked, why));
     assert_int_equal(0, asked);
     assert_non_null(strstr(why, "another value"));
-    assert_int_equal(ANSWER_KIND_NOT_SENT, write_value(b, "64", "48", no, &asked, why));
+    assert_int_equal(ANSWER_NOT_SENT, write_value(b, "64", "48", no, &asked, why));
     assert_int_equal(1, asked);
     expect_file(b, "48\n");
     assert_int_equal(1, files_in(b->dir));
     b->def.path = "/nonexistent/limits";
-    assert_int_equal(ANSWER_KIND_REFUSED, write_value(b, "64", "48", yes, &asked, why));
+    assert_int_equal(ANSWER_REFUSED, write_value(b, "64", "48", yes, &asked, why));
     assert_non_null(strstr(why, "cannot find"));
 }
 
@@ -148,7 +148,7 @@ static void a_link_keeps_pointing_where_it_does(void **state)
     snprintf(link, sizeof link, "%s/link", b->dir);
     assert_int_equal(0, symlink(b->path, link));
     b->def.path = link;
-    assert_int_equal(ANSWER_KIND_OK, write_value(b, "64", "32", yes, &asked, why));
+    assert_int_equal(ANSWER_OK, write_value(b, "64", "32", yes, &asked, why));
     assert_int_equal(0, lstat(link, &st));
     assert_true(S_ISLNK(st.st_mode));
     expect_file(b, "64\n");

@@ -129,12 +129,12 @@ static enum answer_kind kind_of(const struct fetch_result *r)
 {
     switch (r->outcome) {
     case FETCH_ANSWER: break;
-    case FETCH_TIMEOUT: return r->sent ? ANSWER_KIND_TIMEOUT : ANSWER_KIND_NOT_SENT;
-    case FETCH_NOT_SENT: return ANSWER_KIND_NOT_SENT;
-    default: return r->sent ? ANSWER_KIND_ERROR : ANSWER_KIND_NOT_SENT;
+    case FETCH_TIMEOUT: return r->sent ? ANSWER_TIMEOUT : ANSWER_NOT_SENT;
+    case FETCH_NOT_SENT: return ANSWER_NOT_SENT;
+    default: return r->sent ? ANSWER_ERROR : ANSWER_NOT_SENT;
     }
-    if (r->http >= 200 && r->http < 300) return ANSWER_KIND_OK;
-    return r->http >= 400 && r->http < 500 ? ANSWER_KIND_REFUSED : ANSWER_KIND_ERROR;
+    if (r->http >= 200 && r->http < 300) return ANSWER_OK;
+    return r->http >= 400 && r->http < 500 ? ANSWER_REFUSED : ANSWER_ERROR;
 }
 
 static void write_done(void *arg, const struct fetch_result *r)
@@ -143,7 +143,7 @@ static void write_done(void *arg, const struct fetch_result *r)
     struct http_writer_answer a = {.kind = kind_of(r)};
     if (r->outcome == FETCH_ANSWER) snprintf(a.text, sizeof a.text, "HTTP %ld", r->http);
     else (void)text_copy(a.text, sizeof a.text, w->wrong[0] ? w->wrong : r->error);
-    if (a.kind == ANSWER_KIND_REFUSED && (r->http == 412 || r->http == 409))
+    if (a.kind == ANSWER_REFUSED && (r->http == 412 || r->http == 409))
         snprintf(a.text, sizeof a.text, "HTTP %ld: the value has changed since it was read", r->http);
     if (strlen(r->wanted) < sizeof a.version) (void)text_copy(a.version, sizeof a.version, r->wanted);
     w->done(w->arg, &a);

@@ -47,24 +47,24 @@ void scrape_free(struct scrape *s)
     free(s);
 }
 
-static enum page_kind kind_of(const struct fetch_result *r)
+static enum page_outcome kind_of(const struct fetch_result *r)
 {
     switch (r->outcome) {
     case FETCH_ANSWER: break;
-    case FETCH_TIMEOUT: return PAGE_KIND_TIMEOUT;
-    case FETCH_TOO_LARGE: return PAGE_KIND_TOO_LARGE;
-    case FETCH_GARBAGE: return PAGE_KIND_GARBAGE;
+    case FETCH_TIMEOUT: return PAGE_TIMEOUT;
+    case FETCH_TOO_LARGE: return PAGE_TOO_LARGE;
+    case FETCH_GARBAGE: return PAGE_GARBAGE;
     case FETCH_DOWN:
-    case FETCH_NOT_SENT: return PAGE_KIND_DOWN;
+    case FETCH_NOT_SENT: return PAGE_DOWN;
     }
-    if (r->http >= 300 && r->http < 400) return PAGE_KIND_REDIRECT;
-    return r->http == 200 ? PAGE_KIND_OK : PAGE_KIND_HTTP_ERROR;
+    if (r->http >= 300 && r->http < 400) return PAGE_REDIRECT;
+    return r->http == 200 ? PAGE_OK : PAGE_HTTP_ERROR;
 }
 
-static const char *error_of(enum page_kind k, const struct fetch_result *r, char *out, size_t cap)
+static const char *error_of(enum page_outcome k, const struct fetch_result *r, char *out, size_t cap)
 {
-    if (k == PAGE_KIND_REDIRECT) snprintf(out, cap, "the target redirects (HTTP %ld); give its final address in url", r->http);
-    else if (k == PAGE_KIND_HTTP_ERROR) snprintf(out, cap, "the target answered HTTP %ld", r->http);
+    if (k == PAGE_REDIRECT) snprintf(out, cap, "the target redirects (HTTP %ld); give its final address in url", r->http);
+    else if (k == PAGE_HTTP_ERROR) snprintf(out, cap, "the target answered HTTP %ld", r->http);
     else return r->error[0] ? r->error : NULL;
     return out;
 }
@@ -91,18 +91,18 @@ static void on_done(void *arg, const struct fetch_result *r)
     struct poll *p = arg;
     struct scrape *s = p->owner;
     char error[200];
-    enum page_kind kind = kind_of(r);
+    enum page_outcome kind = kind_of(r);
     struct event e = {.kind = EVENT_PAGE};
     s->counters.pages[kind]++;
     s->counters.seconds += seconds_since(&p->started);
-    if (kind == PAGE_KIND_OK) s->counters.bytes += r->len;
+    if (kind == PAGE_OK) s->counters.bytes += r->len;
     unlink_poll(s, p);
     if (adapt_find_target(s->a, &p->place)) {
         e.service = p->place.service_index;
         e.u.page.target = p->place.item_index;
         e.u.page.outcome = kind;
-        e.u.page.bytes = kind == PAGE_KIND_OK ? r->body : NULL;
-        e.u.page.len = kind == PAGE_KIND_OK ? r->len : 0;
+        e.u.page.bytes = kind == PAGE_OK ? r->body : NULL;
+        e.u.page.len = kind == PAGE_OK ? r->len : 0;
         e.u.page.openmetrics = strncasecmp(r->content_type, "application/openmetrics-text", 28) == 0;
         e.u.page.error = error_of(kind, r, error, sizeof error);
         e.u.page.began = p->began;
@@ -143,13 +143,3 @@ static void poll_target(void *ctx, const struct policy *policy, uint16_t service
 
 struct source_port scrape_port(struct scrape *s) { return (struct source_port){s, poll_target}; }
 void scrape_counters(const struct scrape *s, struct scrape_counters *ret) { *ret = s->counters; }
-
-const char *scrape_outcome_name(enum page_kind k)
-{
-    static const char *const names[] = {
-        [PAGE_KIND_OK] = "ok", [PAGE_KIND_DOWN] = "down", [PAGE_KIND_HTTP_ERROR] = "http_error",
-        [PAGE_KIND_TIMEOUT] = "timeout", [PAGE_KIND_TOO_LARGE] = "too_large", [PAGE_KIND_GARBAGE] = "garbage",
-        [PAGE_KIND_REDIRECT] = "redirect",
-    };
-    return names[k];
-}

@@ -9,7 +9,7 @@
 struct scrape;
 
 struct scrape_counters {
-    uint64_t pages[PAGE_KIND_REDIRECT + 1];   /* by outcome */
+    uint64_t pages[PAGE_REDIRECT + 1];   /* by outcome */
     uint64_t bytes;                           /* unzipped, of good pages */
     double seconds;                           /* wall time of all of them */
 };
@@ -18,6 +18,5 @@ struct scrape *scrape_new(const struct adapt *a);   /* NULL: out of memory */
 void scrape_free(struct scrape *s);                 /* takes NULL; after fetch_free */
 struct source_port scrape_port(struct scrape *s);
 void scrape_counters(const struct scrape *s, struct scrape_counters *ret);
-const char *scrape_outcome_name(enum page_kind k);
 
 #endif

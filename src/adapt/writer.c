@@ -29,7 +29,7 @@ struct job {
     bool is_undo;
     bool (*may_send)(void *halt_ctx, uint16_t service, uint32_t epoch, bool is_undo);
     void *halt_ctx;
-    uint16_t kinds[ANSWER_KIND_NOT_SENT + 1];
+    uint16_t kinds[ANSWER_NOT_SENT + 1];
     char versions[KNOB_VERSION_MAX * 4], text[200];
 };
 
@@ -55,10 +55,10 @@ static void unlink_job(struct job **list, struct job *j)
 static enum answer_kind kind_of(const struct job *j)
 {
     const uint16_t *k = j->kinds;
-    if (k[ANSWER_KIND_OK] == j->n) return ANSWER_KIND_OK;
-    if (k[ANSWER_KIND_NOT_SENT] == j->n) return ANSWER_KIND_NOT_SENT;
-    if (k[ANSWER_KIND_REFUSED] == j->n) return ANSWER_KIND_REFUSED;
-    return k[ANSWER_KIND_TIMEOUT] ? ANSWER_KIND_TIMEOUT : ANSWER_KIND_ERROR;
+    if (k[ANSWER_OK] == j->n) return ANSWER_OK;
+    if (k[ANSWER_NOT_SENT] == j->n) return ANSWER_NOT_SENT;
+    if (k[ANSWER_REFUSED] == j->n) return ANSWER_REFUSED;
+    return k[ANSWER_TIMEOUT] ? ANSWER_TIMEOUT : ANSWER_ERROR;
 }
 
 static void deliver(struct job *j)
@@ -200,7 +200,7 @@ static void on_answer(void *arg, const struct http_writer_answer *a)
     struct job *j = p->job;
     j->kinds[a->kind]++;
     add_version(j, p->index, a->version);
-    if (a->kind != ANSWER_KIND_OK || !j->text[0]) (void)text_copy(j->text, sizeof j->text, a->text);
+    if (a->kind != ANSWER_OK || !j->text[0]) (void)text_copy(j->text, sizeof j->text, a->text);
     part_ended(j);
 }
 
@@ -248,7 +248,7 @@ static void write_knob(void *ctx, const struct policy *p, uint16_t service, cons
         write_http(j, s, k, write);
         return;
     }
-    enum answer_kind kind = ANSWER_KIND_NOT_SENT;
+    enum answer_kind kind = ANSWER_NOT_SENT;
     if (write->u.write.dry) {
         snprintf(j->text, sizeof j->text, "dry run: nothing was sent");
     } else if (k->write.kind == ACCESS_FILE) {
@@ -306,13 +306,4 @@ bool writer_busy(const struct writer *w)
         if (j->is_write) return true;
     }
     return false;
-}
-
-const char *writer_answer_name(enum answer_kind k)
-{
-    static const char *const names[] = {
-        [ANSWER_KIND_OK] = "ok", [ANSWER_KIND_REFUSED] = "refused", [ANSWER_KIND_ERROR] = "error",
-        [ANSWER_KIND_TIMEOUT] = "timeout", [ANSWER_KIND_NOT_SENT] = "not_sent",
-    };
-    return names[k];
 }

@@ -7,13 +7,12 @@
 
 struct writer;
 
-struct writer_counters { uint64_t reads, failed_reads, writes, answers[ANSWER_KIND_NOT_SENT + 1]; };
+struct writer_counters { uint64_t reads, failed_reads, writes, answers[ANSWER_NOT_SENT + 1]; };
 
 struct writer *writer_new(const struct adapt *a);   /* NULL: out of memory */
 void writer_free(struct writer *w);                 /* takes NULL; after fetch_free */
 struct writer_port writer_port(struct writer *w);
 void writer_counters(const struct writer *w, struct writer_counters *ret);
 bool writer_busy(const struct writer *w);           /* a write is under way */
-const char *writer_answer_name(enum answer_kind k);
 
 #endif

@@ -90,7 +90,7 @@ static void port_numbers(struct daemon *d, struct api_runtime *r)
     scrape_counters(d->scrape, &s);
     writer_counters(d->writer, &w);
     notify_counters(d->notify, &n);
-    for (unsigned k = 0; k <= PAGE_KIND_REDIRECT; k++) add(&r->scrapes, scrape_outcome_name((enum page_kind)k), s.pages[k]);
+    for (unsigned k = 0; k < PAGE_COUNT; k++) add(&r->scrapes, page_outcome_name((enum page_outcome)k), s.pages[k]);
     r->scrape_seconds = s.seconds;
     r->scrape_bytes = s.bytes;
     prometheus_counters(d->prometheus, &q);
@@ -101,7 +101,7 @@ static void port_numbers(struct daemon *d, struct api_runtime *r)
     add(&r->queries, "not_sent", q.not_sent);
     add(&r->reads, "ok", w.reads - w.failed_reads);
     add(&r->reads, "failed", w.failed_reads);
-    for (unsigned k = 0; k <= ANSWER_KIND_NOT_SENT; k++) add(&r->writes, writer_answer_name((enum answer_kind)k), w.answers[k]);
+    for (unsigned k = 0; k < ANSWER_COUNT; k++) add(&r->writes, answer_kind_name((enum answer_kind)k), w.answers[k]);
     for (unsigned k = 0; k < 3; k++) add(&r->notices, notify_level_name((enum notice)k), n.notices[k]);
     add(&r->notifications, "sent", n.sent);
     add(&r->notifications, "failed", n.failed);

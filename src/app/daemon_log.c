@@ -128,13 +128,11 @@ static bool fold_entry(void *arg, const struct store_entry *entry)
     struct folding *f = arg;
     const char *service = record_get_text(entry->record, RF_SERVICE);
     struct event e = {.kind = EVENT_RECORD, .service = policy_service(f->d->policy, service)};
-    enum record_kind kind = entry->record->kind;
-    bool window = kind == RECORD_FREEZE || kind == RECORD_MAINTENANCE || kind == RECORD_WINDOW_END;
     f->n++;
     if (f->all) daemon_feedback_count(f->d, entry->record);
     if (entry->record->kind == RECORD_POLICY)
         (void)text_copy(f->d->last_revision, sizeof f->d->last_revision, record_get_text(entry->record, RF_POLICY));
-    if (window) e.service = ALL_SERVICES;            /* of the whole loop, also where its service is gone */
+    if (loop_record_of_all(entry->record)) e.service = ALL_SERVICES;   /* also where its service is gone */
     else if (!*service || e.service == NO_INDEX) return true;
     e.u.record = entry->record;
     e.has_age = record_has(entry->record, RF_UP);

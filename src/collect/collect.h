@@ -25,8 +25,6 @@ struct collect_limits {
 };
 struct collect_limits collect_limits_default(void);
 
-enum page_outcome { PAGE_OK, PAGE_DOWN, PAGE_HTTP_ERROR, PAGE_TIMEOUT, PAGE_TOO_LARGE, PAGE_GARBAGE, PAGE_REDIRECT };
-
 struct page {
     uint16_t target;              /* index in the service */
     struct instant at;            /* when the scrape began */

@@ -156,8 +156,6 @@ enum control_event_kind {
     CE_KIND_COUNT
 };
 
-enum control_answer { ANSWER_OK, ANSWER_REFUSED, ANSWER_ERROR, ANSWER_TIMEOUT, ANSWER_NOT_SENT };
-
 struct control_event {
     enum control_event_kind kind;
     struct instant now;
@@ -177,7 +175,7 @@ struct control_event {
     bool short_gap;                    /* RECOVERING: downtime <= 20 % of the window */
     struct control_read reads[CONTROL_KNOBS];
     uint32_t token;                    /* CE_ACK, CE_APPEND_FAILED */
-    enum control_answer answer;        /* CE_ANSWER */
+    enum answer_kind answer;        /* CE_ANSWER */
     uint16_t answer_version;           /* 0: none given */
     uint8_t knob;                      /* CE_CANCEL, CE_ROLLBACK: which; NO_KNOB = the running action */
     bool remeasure_ok;                 /* CE_APPROVE */

@@ -35,9 +35,6 @@ enum event_kind {
     EVENT_HEALTH         /* modules, store, clock, lease */
 };
 
-enum page_kind { PAGE_KIND_OK, PAGE_KIND_DOWN, PAGE_KIND_HTTP_ERROR, PAGE_KIND_TIMEOUT, PAGE_KIND_TOO_LARGE, PAGE_KIND_GARBAGE,
-                 PAGE_KIND_REDIRECT };
-
 enum command_verb {
     COMMAND_APPROVE, COMMAND_REJECT, COMMAND_HALT, COMMAND_HALT_UNDO, COMMAND_RESUME, COMMAND_CANCEL, COMMAND_ROLLBACK,
     COMMAND_RETRY, COMMAND_NORMAL_NOW,
@@ -56,10 +53,7 @@ struct command {
     const char *request;              /* approve, reject: request id or plan hash prefix; NULL: the only one */
     bool clear;                       /* retry --clear */
     struct wall until;                /* freeze, maintenance: their end */
-    bool all;                         /* set by the loop: it was given to all services */
 };
-
-enum answer_kind { ANSWER_KIND_OK, ANSWER_KIND_REFUSED, ANSWER_KIND_ERROR, ANSWER_KIND_TIMEOUT, ANSWER_KIND_NOT_SENT };
 
 struct event {
     enum event_kind kind;
@@ -69,7 +63,7 @@ struct event {
     bool has_age;                     /* EVENT_RECORD: it is certainly `age` old, by a clock that nobody sets; without, */
     struct span age;                  /* its wall time is all there is */
     union {
-        struct { uint16_t target; enum page_kind outcome; const char *bytes; size_t len; bool openmetrics; const char *error;
+        struct { uint16_t target; enum page_outcome outcome; const char *bytes; size_t len; bool openmetrics; const char *error;
                  struct instant began; struct wall began_wall; } page;
         struct { const uint16_t *signals; const struct point *points; uint32_t n; bool last; } values;   /* last: of a poll */
         struct { uint16_t knob; const struct read_vector *vector; } read;

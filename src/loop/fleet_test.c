@@ -1,6 +1,7 @@
 /* What services do to one another: neighbours, the breaker of the fleet, storms, the clock. Virtual time, all targets pretended. */
 #include "support/test.h"
 
+#include "loop/service.h"
 #include "loop/test_bench.h"
 
 #define SERVICES_MAX 5
@@ -304,6 +305,64 @@ static void test_a_storm_is_told_once_and_asks(void **state)
     fleet_free(f);
 }
 
+/* It lasts until most are well again, not for ten minutes; and is told again only when there is another one. */
+static void test_a_storm_lasts_until_most_are_well(void **state)
+{
+    (void)state;
+    struct fleet *f = fleet_new(3, NULL);
+    for (unsigned i = 0; i < 3; i++) f->bad[i] = true;
+    run(f, SPAN_MIN(18));                               /* requests expire, and are asked anew instead of acted upon */
+    run(f, SPAN_MIN(20));
+    assert_null(last(f, RECORD_INTENT));
+    f->bad[1] = f->bad[2] = false;
+    run(f, SPAN_MIN(20));
+    assert_non_null(last(f, RECORD_CLOSED));
+    f->bad[1] = true;
+    run(f, SPAN_MIN(1));
+    const char *first = strstr(buf_text(&f->notices), "common cause");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "common cause"));
+    fleet_free(f);
+}
+
+static void restart(struct fleet *f)
+{
+    loop_free(f->loop);
+    f->loop = loop_new(&f->b->policy, f->now, wall_of(f), (struct loop_options){.alone = true});
+    assert_non_null(f->loop);
+    f->wake = INSTANT_NEVER;
+    for (unsigned i = 0, n = f->log_n; i < n; i++) {
+        uint16_t service = policy_service(&f->b->policy, record_get_text(f->log[i], RF_SERVICE));
+        struct event e = {.kind = EVENT_RECORD, .service = service, .u.record = f->log[i]};
+        send(f, &e);
+    }
+    struct event e = {.kind = EVENT_FOLDED, .service = ALL_SERVICES};
+    send(f, &e);
+}
+
+/* What a person has acknowledged is not asked again because of a restart; what he has not is. */
+static void test_the_breaker_of_the_fleet_over_a_restart(void **state)
+{
+    (void)state;
+    struct fleet *f = fleet_new(4, NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        f->bad[i] = f->worse[i] = true;
+        for (unsigned k = 0; k < 80 && count(f, RECORD_VERDICT) == i; k++) run(f, SPAN_S(30));
+        f->bad[i] = f->worse[i] = false;
+        run(f, SPAN_MIN(30));
+    }
+    restart(f);
+    assert_true(f->loop->fleet_breaker);
+    struct event e = {.kind = EVENT_COMMAND, .service = ALL_SERVICES,
+                      .u.command = {.verb = COMMAND_RESUME, .by = "li.wei", .via = "cli", .role = ROLE_ADMIN}};
+    send(f, &e);
+    run(f, SPAN_MIN(1));
+    assert_false(f->loop->fleet_breaker);
+    restart(f);
+    assert_false(f->loop->fleet_breaker);
+    fleet_free(f);
+}
+
 /* loop.md row 51: a clock step freezes forward writes until three good ticks, however many services tick. */
 static void test_a_clock_step_freezes_three_ticks_of_each_service(void **state)
 {
@@ -365,6 +424,8 @@ int main(void)
         cmocka_unit_test(test_a_storm_is_told_once_and_asks),
         cmocka_unit_test(test_two_writes_at_once_are_two_of_the_hour),
         cmocka_unit_test(test_a_halted_action_still_counts_in_its_group),
+        cmocka_unit_test(test_a_storm_lasts_until_most_are_well),
+        cmocka_unit_test(test_the_breaker_of_the_fleet_over_a_restart),
         cmocka_unit_test(test_a_clock_step_freezes_three_ticks_of_each_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,12 +191,8 @@ static bool answer_is_awaited(const struct service_loop *s, const struct event *
 
 static void step_answer(struct loop *l, struct service_loop *s, const struct event *e)
 {
-    static const enum control_answer kinds[] = {
-        [ANSWER_KIND_OK] = ANSWER_OK, [ANSWER_KIND_REFUSED] = ANSWER_REFUSED, [ANSWER_KIND_ERROR] = ANSWER_ERROR,
-        [ANSWER_KIND_TIMEOUT] = ANSWER_TIMEOUT, [ANSWER_KIND_NOT_SENT] = ANSWER_NOT_SENT,
-    };
     struct control_event c = {.kind = CE_ANSWER, .now = l->now, .knob = (uint8_t)e->u.answer.knob};
-    c.answer = kinds[e->u.answer.kind];
+    c.answer = e->u.answer.kind;
     if (e->u.answer.version) {
         c.answer_version = intern_text(&s->intern, e->u.answer.version, (uint16_t)strlen(e->u.answer.version), true);
     }
@@ -296,12 +292,9 @@ static void step_reload(struct loop *l, const struct event *e)
 static void step_all(struct loop *l, const struct event *e)
 {
     struct event each = *e;
-    if (e->kind == EVENT_COMMAND) {
-        each.u.command.id = 0;
-        each.u.command.all = true;
-    }
+    if (e->kind == EVENT_COMMAND) each.u.command.id = 0;
     bool lifts = e->kind == EVENT_COMMAND && e->u.command.verb == COMMAND_RESUME && e->u.command.role >= ROLE_ADMIN;
-    if (lifts) fleet_acknowledge(l);
+    if (lifts) windows_acknowledge_fleet(l, &e->u.command);
     for (uint16_t i = 0; i < l->service_count; i++) step_service(l, i, &each);
     if (e->kind == EVENT_COMMAND) command_reply(l, e->u.command.id, STATUS_OK, "done for all services", "");
 }
@@ -322,7 +315,7 @@ void loop_step(struct loop *l, const struct event *e, struct update *ret)
     watch_clock(l, e);
     if (e->kind == EVENT_RELOAD) {
         step_reload(l, e);
-    } else if (e->kind == EVENT_RECORD && windows_record(e->u.record->kind)) {
+    } else if (e->kind == EVENT_RECORD && loop_record_of_all(e->u.record)) {
         windows_fold(l, e->u.record);
     } else if (e->kind == EVENT_COMMAND && windows_command(l, e->service, &e->u.command)) {
         /* windows belong to the loop, not to one service */

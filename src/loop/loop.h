@@ -23,6 +23,9 @@ struct loop_options {
 struct loop *loop_new(struct policy *policy, struct instant now, struct wall wall, struct loop_options options);
 void loop_free(struct loop *l);       /* takes NULL */
 
+/* Is the record one of the whole loop, and not of a service? Then EVENT_RECORD brings it with ALL_SERVICES. */
+bool loop_record_of_all(const struct record *r);
+
 /* Never fails: what cannot be done shows up as an effect (notice, reply) or a reason. */
 void loop_step(struct loop *l, const struct event *e, struct update *ret);
 

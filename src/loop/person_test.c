@@ -135,6 +135,30 @@ static void the_age_of_an_unseen_deploy_is_unknown_at_first(void **state)
     check_causes_after(SPAN_MIN(40), false);
 }
 
+static struct target_def only_target = {.url = "http://127.0.0.1:9/metrics", .instance = "127.0.0.1:9",
+                                        .interval = {10 * US_PER_S}};
+
+static void with_one_target(struct bench *b)
+{
+    b->service.targets = &only_target;
+    b->service.target_count = 1;
+}
+
+/* loop.md section 1, outage: where there is one target, it is the service. One page that is lost is no outage. */
+static void the_only_target_down_is_an_outage(void **state)
+{
+    (void)state;
+    bench_setup = with_one_target;
+    struct bench *b = bench_new(MODE_AUTO);
+    bench_setup = NULL;
+    bench_start(b);
+    bench_run(b, SPAN_S(50));
+    assert_null(strstr(buf_text(&b->notices), "service-down"));
+    bench_run(b, SPAN_MIN(3));
+    assert_non_null(strstr(buf_text(&b->notices), "service-down\nthe service is down or cannot be reached"));
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_value_that_shows_up_in_the_hands_of_a_person_is_left_alone),
         cmocka_unit_test(only_the_plan_of_an_expired_request_is_skipped),
         cmocka_unit_test(the_age_of_an_unseen_deploy_is_unknown_at_first),
+        cmocka_unit_test(the_only_target_down_is_an_outage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

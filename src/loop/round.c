@@ -99,14 +99,9 @@ void round_time(struct loop *l, struct service_loop *s)
 
 void round_page(struct loop *l, struct service_loop *s, const struct event *e)
 {
-    static const enum page_outcome outcomes[] = {
-        [PAGE_KIND_OK] = PAGE_OK, [PAGE_KIND_DOWN] = PAGE_DOWN, [PAGE_KIND_HTTP_ERROR] = PAGE_HTTP_ERROR,
-        [PAGE_KIND_TIMEOUT] = PAGE_TIMEOUT, [PAGE_KIND_TOO_LARGE] = PAGE_TOO_LARGE, [PAGE_KIND_GARBAGE] = PAGE_GARBAGE,
-        [PAGE_KIND_REDIRECT] = PAGE_REDIRECT,
-    };
     if (e->u.page.target >= s->def->target_count) return;
     struct page p = {.target = e->u.page.target, .at = e->u.page.began, .wall = e->u.page.began_wall,
-                     .outcome = outcomes[e->u.page.outcome], .bytes = e->u.page.bytes, .len = e->u.page.len,
+                     .outcome = e->u.page.outcome, .bytes = e->u.page.bytes, .len = e->u.page.len,
                      .openmetrics = e->u.page.openmetrics, .error = e->u.page.error};
     struct page_report report;
     collect_page(s->collect, &p, &report);

@@ -260,8 +260,8 @@ void command_reply(struct loop *l, uint64_t id, enum status status, const char *
 /* windows.c */
 void windows_clock_step(struct loop *l, int64_t offset_before);
 struct wall windows_other_wall(const struct loop *l);              /* what the clock before a step would show; NONE: no doubt */
-bool windows_record(enum record_kind k);
-void windows_fold(struct loop *l, const struct record *r);
+void windows_fold(struct loop *l, const struct record *r);         /* one of loop_record_of_all */
+void windows_acknowledge_fleet(struct loop *l, const struct command *c);
 bool windows_command(struct loop *l, uint16_t service, const struct command *c);   /* false: not about windows */
 void windows_update(struct loop *l, struct service_loop *s);       /* what is in force now, told to control */
 void windows_words(struct buf *out, const struct loop *l, const struct service_loop *s);

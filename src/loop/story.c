@@ -307,7 +307,7 @@ static void tell_record(struct tell *t)
     record_u64(t->r, RF_AUTOMATIC, c->automatic);
     who(t);
     if (c->reason != REASON_NONE) record_text(t->r, RF_REASON, reason_code(c->reason));
-    record_text(t->r, RF_OUTCOME, c->kind == RECORD_RESUME && t->by && t->by->all ? "all" : outcome(c));
+    record_text(t->r, RF_OUTCOME, outcome(c));
     record_u64(t->r, RF_EPOCH, c->epoch);
     record_text(t->r, RF_POLICY, revision_of(t));
     record_text(t->r, RF_MODE, mode_name(t->s->def->mode));

@@ -182,10 +182,10 @@ static inline void bench_apply(struct bench *b, uint16_t knob, const char *bytes
 
 static inline void bench_write(struct bench *b, uint16_t knob, const char *bytes, unsigned len, uint32_t action)
 {
-    struct event e = {.kind = EVENT_ANSWER, .u.answer = {.knob = knob, .action = action, .kind = ANSWER_KIND_OK}};
+    struct event e = {.kind = EVENT_ANSWER, .u.answer = {.knob = knob, .action = action, .kind = ANSWER_OK}};
     b->target.writes++;
-    if (b->target.refuse) e.u.answer.kind = ANSWER_KIND_REFUSED;
-    else if (b->target.error_but_apply) e.u.answer.kind = ANSWER_KIND_ERROR;
+    if (b->target.refuse) e.u.answer.kind = ANSWER_REFUSED;
+    else if (b->target.error_but_apply) e.u.answer.kind = ANSWER_ERROR;
     if (!b->target.refuse && !b->target.ignore) bench_apply(b, knob, bytes, len);
     bench_event(b, &e);
 }

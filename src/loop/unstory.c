@@ -146,7 +146,6 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
     if (r->kind == RECORD_ABORTED) fleet_not_sent(l, s, c->action);
     if (r->kind == RECORD_EXPIRED && c->knob < s->def->knob_count) skip_note(s, c);
     if (r->kind == RECORD_VERDICT && c->verdict == VERDICT_HARMFUL && c->fail) fleet_harm(l, s, c->action, c->at);
-    if (r->kind == RECORD_RESUME && text_eq(record_get_text(r, RF_OUTCOME), "all")) fleet_acknowledge(l);
     change_remember(l, s, r);
     if (r->kind == RECORD_INCIDENT && c->incident != s->incident_last) s->opened_at = c->at;
     if (r->kind == RECORD_INCIDENT) s->incident_last = c->incident;

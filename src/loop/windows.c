@@ -73,13 +73,8 @@ static int find(const struct loop *l, uint32_t number)
     return -1;
 }
 
-bool windows_record(enum record_kind k)
-{
-    return k == RECORD_FREEZE || k == RECORD_MAINTENANCE || k == RECORD_WINDOW_END;
-}
-
 /* The log may be given more than once. */
-void windows_fold(struct loop *l, const struct record *r)
+static void fold(struct loop *l, const struct record *r)
 {
     uint32_t number = number_of(record_get_text(r, RF_WINDOW_ID));
     int at = find(l, number);
@@ -101,6 +96,22 @@ void windows_fold(struct loop *l, const struct record *r)
     forget_what_is_over(l);
 }
 
+static bool is_window(const struct record *r)
+{
+    return r->kind == RECORD_FREEZE || r->kind == RECORD_MAINTENANCE || r->kind == RECORD_WINDOW_END;
+}
+
+bool loop_record_of_all(const struct record *r)
+{
+    return is_window(r) || (r->kind == RECORD_RESUME && !record_has(r, RF_SERVICE));
+}
+
+void windows_fold(struct loop *l, const struct record *r)
+{
+    if (is_window(r)) fold(l, r);
+    else fleet_acknowledge(l);
+}
+
 static char *id_of(struct loop *l, uint32_t number)
 {
     struct buf b = BUF_INIT;
@@ -109,7 +120,7 @@ static char *id_of(struct loop *l, uint32_t number)
     return loop_text(l, &b);
 }
 
-static struct record *new_record(struct loop *l, enum record_kind kind, const struct command *c, uint32_t number)
+static struct record *new_record(struct loop *l, enum record_kind kind, const struct command *c)
 {
     struct record *r = ARENA_NEW(&l->arena, struct record);
     CHECK(r != NULL);
@@ -118,7 +129,6 @@ static struct record *new_record(struct loop *l, enum record_kind kind, const st
     record_text(r, RF_BY, arena_strdup(&l->arena, c->by ? c->by : ""));
     record_text(r, RF_VIA, arena_strdup(&l->arena, c->via ? c->via : ""));
     record_text(r, RF_POLICY, l->policy->revision);
-    record_text(r, RF_WINDOW_ID, id_of(l, number));
     if (c->reason && c->reason[0]) record_text(r, RF_NOTE, arena_strdup(&l->arena, c->reason));
     return r;
 }
@@ -128,7 +138,7 @@ static void keep(struct loop *l, uint16_t service, const struct record *r)
     struct effect *e = loop_effect(l, EFFECT_APPEND, service);
     e->u.append.records = r;
     e->u.append.n = 1;
-    windows_fold(l, r);
+    fold(l, r);
     for (uint16_t i = 0; i < l->service_count; i++) {
         windows_update(l, &l->services[i]);
         fleet_wake_set(l, i);
@@ -148,7 +158,8 @@ static void open_window(struct loop *l, uint16_t service, const struct command *
         return;
     }
     uint32_t number = l->window_last + 1;
-    struct record *r = new_record(l, c->verb == COMMAND_FREEZE ? RECORD_FREEZE : RECORD_MAINTENANCE, c, number);
+    struct record *r = new_record(l, c->verb == COMMAND_FREEZE ? RECORD_FREEZE : RECORD_MAINTENANCE, c);
+    record_text(r, RF_WINDOW_ID, id_of(l, number));
     if (service < l->service_count) record_text(r, RF_SERVICE, l->services[service].def->name);
     record_i64(r, RF_EXPIRY, c->until.us);
     keep(l, service, r);
@@ -175,10 +186,21 @@ static void end_window(struct loop *l, const struct command *c)
         return;
     }
     uint16_t service = policy_service(l->policy, l->windows[at].service);
-    struct record *r = new_record(l, RECORD_WINDOW_END, c, number);
+    struct record *r = new_record(l, RECORD_WINDOW_END, c);
+    record_text(r, RF_WINDOW_ID, id_of(l, number));
     if (service != NO_INDEX) record_text(r, RF_SERVICE, l->services[service].def->name);
     keep(l, service == NO_INDEX ? ALL_SERVICES : service, r);
     command_reply(l, c->id, STATUS_OK, "ended", id_of(l, number));
+}
+
+/* A follower writes nothing into the log, for none of the services that the window is for. */
+static bool leads(const struct loop *l, uint16_t service)
+{
+    for (uint16_t i = 0; i < l->service_count; i++) {
+        bool meant = service == ALL_SERVICES || service == i;
+        if (meant && l->services[i].control.follower) return false;
+    }
+    return true;
 }
 
 bool windows_command(struct loop *l, uint16_t service, const struct command *c)
@@ -186,9 +208,23 @@ bool windows_command(struct loop *l, uint16_t service, const struct command *c)
     bool opens = c->verb == COMMAND_FREEZE || c->verb == COMMAND_MAINTENANCE;
     if (!opens && c->verb != COMMAND_WINDOW_END) return false;
     if (c->role < ROLE_OPERATOR) command_reply(l, c->id, STATUS_DENIED, "the role operator is needed", "role");
+    else if (!leads(l, service)) command_reply(l, c->id, STATUS_STATE, "another replica leads; ask it there", "not-leader");
     else if (opens) open_window(l, service, c);
     else end_window(l, c);
     return true;
+}
+
+/* A breaker of the whole fleet is acknowledged for the whole fleet, and on record: a restart must not ask again. */
+void windows_acknowledge_fleet(struct loop *l, const struct command *c)
+{
+    bool tripped = l->fleet_breaker && leads(l, ALL_SERVICES);
+    fleet_acknowledge(l);
+    if (!tripped) return;
+    struct record *r = new_record(l, RECORD_RESUME, c);
+    record_text(r, RF_OUTCOME, "all");
+    struct effect *e = loop_effect(l, EFFECT_APPEND, ALL_SERVICES);
+    e->u.append.records = r;
+    e->u.append.n = 1;
 }
 
 /* ---- what holds now ---- */

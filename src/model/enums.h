@@ -83,6 +83,13 @@
 
 #define READ_CLASS_TABLE(X) X(OLD, "old") X(NEW, "new") X(MIX, "mix") X(THIRD, "third") X(NONE, "none")
 
+/* How a scrape and a write ended, as whoever carried them out knows it. */
+#define PAGE_TABLE(X)                                                                                        \
+    X(OK, "ok") X(DOWN, "down") X(HTTP_ERROR, "http_error") X(TIMEOUT, "timeout") X(TOO_LARGE, "too_large")   \
+    X(GARBAGE, "garbage") X(REDIRECT, "redirect")
+#define ANSWER_TABLE(X)                                                                                      \
+    X(OK, "ok") X(REFUSED, "refused") X(ERROR, "error") X(TIMEOUT, "timeout") X(NOT_SENT, "not_sent")
+
 #define VERDICT_TABLE(X)                        \
     X(NONE, "none")                             \
     X(EFFECTIVE, "effective")                   \
@@ -185,6 +192,12 @@ enum state { STATE_TABLE(X) STATE_COUNT };
 #define X(id, ...) READ_##id,
 enum read_class { READ_CLASS_TABLE(X) READ_COUNT };
 #undef X
+#define X(id, ...) PAGE_##id,
+enum page_outcome { PAGE_TABLE(X) PAGE_COUNT };
+#undef X
+#define X(id, ...) ANSWER_##id,
+enum answer_kind { ANSWER_TABLE(X) ANSWER_COUNT };
+#undef X
 #define X(id, ...) VERDICT_##id,
 enum verdict { VERDICT_TABLE(X) VERDICT_COUNT };
 #undef X
@@ -220,6 +233,8 @@ const char *budget_name(enum budget v);
 const char *class_name(enum action_class v);
 const char *state_name(enum state v);
 const char *read_class_name(enum read_class v);
+const char *page_outcome_name(enum page_outcome v);
+const char *answer_kind_name(enum answer_kind v);
 const char *verdict_name(enum verdict v);
 const char *decision_name(enum decision_kind v);
 const char *cause_verdict_name(enum cause_verdict v);

@@ -18,7 +18,7 @@ static void answer(struct swarm *w, struct later *l)
     struct event e = {.kind = EVENT_ANSWER, .service = l->service,
                       .u.answer = {.knob = l->knob, .action = l->action, .kind = l->answer}};
     char version[32];
-    if (l->answer == ANSWER_KIND_OK && w->cas == CAS_VERSION && l->token) {
+    if (l->answer == ANSWER_OK && w->cas == CAS_VERSION && l->token) {
         snprintf(version, sizeof version, "%llu", (unsigned long long)l->token);
         e.u.answer.version = version;
     }

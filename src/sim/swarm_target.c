@@ -62,7 +62,7 @@ static struct later *land_at(struct swarm_service *s, const struct later *send, 
     l->value = send->value;
     l->expect = send->expect;
     l->instances = (uint8_t)s->w->instances;
-    l->answer = ANSWER_KIND_OK;
+    l->answer = ANSWER_OK;
     l->epoch = s->w->p->life;             /* who waits for the answer */
     return l;
 }
@@ -101,19 +101,19 @@ static void bad_write(struct swarm_service *s, struct later *l, struct faults_it
     struct later *land;
     switch ((enum faults_kind)i->kind) {
     case FAULTS_WRITE_SLOW: (void)land_at(s, l, SPAN_MS(10 + prng_below(&i->chance, 4900))); break;
-    case FAULTS_WRITE_REFUSE: answer_at(s, l, SPAN_MS(4), ANSWER_KIND_REFUSED); break;
-    case FAULTS_WRITE_ERROR_APPLIED: land_at(s, l, SPAN_MS(3))->answer = ANSWER_KIND_ERROR; break;
-    case FAULTS_WRITE_ERROR: answer_at(s, l, SPAN_MS(4), ANSWER_KIND_ERROR); break;
-    case FAULTS_WRITE_LIE: answer_at(s, l, SPAN_MS(4), ANSWER_KIND_OK); break;
+    case FAULTS_WRITE_REFUSE: answer_at(s, l, SPAN_MS(4), ANSWER_REFUSED); break;
+    case FAULTS_WRITE_ERROR_APPLIED: land_at(s, l, SPAN_MS(3))->answer = ANSWER_ERROR; break;
+    case FAULTS_WRITE_ERROR: answer_at(s, l, SPAN_MS(4), ANSWER_ERROR); break;
+    case FAULTS_WRITE_LIE: answer_at(s, l, SPAN_MS(4), ANSWER_OK); break;
     case FAULTS_WRITE_LATE:
         land = land_at(s, l, (struct span){(int64_t)prng_below(&i->chance, (uint64_t)(readback.us + late.us))});
         land->answered_only = true;
-        answer_at(s, l, SPAN_S(5), ANSWER_KIND_TIMEOUT);
+        answer_at(s, l, SPAN_S(5), ANSWER_TIMEOUT);
         break;
     case FAULTS_WRITE_VERY_LATE:
         land = land_at(s, l, (struct span){readback.us + late.us + (int64_t)prng_below(&i->chance, US_PER_HOUR)});
         land->answered_only = true;
-        answer_at(s, l, SPAN_S(5), ANSWER_KIND_TIMEOUT);
+        answer_at(s, l, SPAN_S(5), ANSWER_TIMEOUT);
         break;
     case FAULTS_WRITE_CLAMP: clamp(land_at(s, l, SPAN_MS(3))); break;
     case FAULTS_WRITE_PART: land_at(s, l, SPAN_MS(3))->instances = 1; break;
@@ -130,7 +130,7 @@ static void bad_write(struct swarm_service *s, struct later *l, struct faults_it
 void swarm_send(struct swarm_service *s, struct later *l)
 {
     if (!swarm_leads(s->w) || loop_control(s->w->p->loop, s->index)->epoch != l->epoch || l->knob >= s->def->knob_count) {
-        answer_at(s, l, SPAN_MS(0), ANSWER_KIND_NOT_SENT);
+        answer_at(s, l, SPAN_MS(0), ANSWER_NOT_SENT);
         return;
     }
     struct faults_item *i = bad_server(s);
@@ -186,7 +186,7 @@ void swarm_land(struct swarm_service *s, struct later *l)
     a->service = s->index;
     a->knob = l->knob;
     a->action = l->action;
-    a->answer = ok ? l->answer : ANSWER_KIND_REFUSED;
+    a->answer = ok ? l->answer : ANSWER_REFUSED;
     a->token = ok ? s->knobs[l->knob].version : 0;
 }
 

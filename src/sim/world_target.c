@@ -24,9 +24,9 @@ void target_page(struct world *w, const struct later *l)
     e.u.page.target = l->target;
     e.u.page.began = l->began;
     e.u.page.began_wall = (struct wall){w->o.start.us + l->began.us};
-    e.u.page.outcome = PAGE_KIND_DOWN;
+    e.u.page.outcome = PAGE_DOWN;
     if (!spoiler_now(&w->spoiler, FAULTS_METRICS_MISSING, w->now) && page_now(w)) {
-        e.u.page.outcome = PAGE_KIND_OK;
+        e.u.page.outcome = PAGE_OK;
         e.u.page.bytes = w->page.data;
         e.u.page.len = w->page.len;
     }
@@ -102,9 +102,9 @@ void target_read(struct world *w, const struct later *l)
 void target_write(struct world *w, const struct later *l)
 {
     const struct knob_def *def = &w->service->knobs[l->knob];
-    struct event e = {.kind = EVENT_ANSWER, .u.answer = {.knob = l->knob, .action = l->action, .kind = ANSWER_KIND_OK}};
-    if (w->plant && !plant_up(w->plant)) e.u.answer.kind = ANSWER_KIND_ERROR;
-    else if (target_set(w, def->name, l->value.bytes, l->value.len, NULL) != STATUS_OK) e.u.answer.kind = ANSWER_KIND_REFUSED;
+    struct event e = {.kind = EVENT_ANSWER, .u.answer = {.knob = l->knob, .action = l->action, .kind = ANSWER_OK}};
+    if (w->plant && !plant_up(w->plant)) e.u.answer.kind = ANSWER_ERROR;
+    else if (target_set(w, def->name, l->value.bytes, l->value.len, NULL) != STATUS_OK) e.u.answer.kind = ANSWER_REFUSED;
     world_step(w, &e);
 }
 

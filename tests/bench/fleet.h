@@ -165,7 +165,7 @@ static inline void fleet_page(struct fleet *f, uint16_t service)
         buf_putc(&b, '\n');
     }
     struct event e = {.kind = EVENT_PAGE, .service = service};
-    e.u.page.outcome = PAGE_KIND_OK;
+    e.u.page.outcome = PAGE_OK;
     e.u.page.bytes = b.data;
     e.u.page.len = b.len;
     e.u.page.began = f->now;

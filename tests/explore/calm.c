@@ -62,7 +62,7 @@ static void calm_tick(struct world *w, enum symptom_now symptom, enum verdict ve
     tick_event(w, &t, &e);
     if (s == STATE_WRITING || s == STATE_UNDO_WRITING) {
         e = event_at(CE_ANSWER, false);
-        e.answer = (enum control_answer)w->answer;
+        e.answer = (enum answer_kind)w->answer;
         e.answer_version = w->answer_version;
         e.knob = w->live.active;
     }

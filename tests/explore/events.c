@@ -131,7 +131,7 @@ static void forward_ticks(struct moves *m, uint8_t state)
 static void answers(struct moves *m)
 {
     struct control_event e = event_at(CE_ANSWER, false);
-    e.answer = (enum control_answer)m->w->answer;
+    e.answer = (enum answer_kind)m->w->answer;
     e.answer_version = m->w->answer_version;
     e.knob = m->w->live.active;
     step(m, m->w, &e, e.answer == ANSWER_REFUSED ? "the write is answered: refused" : "the write is answered");

@@ -70,12 +70,12 @@ static void answer_write(struct world *w, const struct effect *f, double value)
     struct watched *s = &w->services[f->service];
     struct target *t = &s->target;
     struct event e = {.kind = EVENT_ANSWER, .service = f->service,
-                      .u.answer = {.knob = knob, .action = f->u.write.action, .kind = ANSWER_KIND_OK}};
+                      .u.answer = {.knob = knob, .action = f->u.write.action, .kind = ANSWER_OK}};
     if (!f->u.write.is_undo) {
         s->sends++;
         s->last_send = w->now;
     }
-    if (t->refuses) e.u.answer.kind = ANSWER_KIND_REFUSED;
+    if (t->refuses) e.u.answer.kind = ANSWER_REFUSED;
     else if (!t->ignores) {
         for (unsigned i = 0; i < t->n[knob]; i++) t->value[knob][i] = value;
         t->version[knob]++;
