@@ -21,7 +21,11 @@ static void say_why(const json_t *d)
     const json_t *decision = json_object_get(d, "decision"), *plan = json_object_get(decision, "plan");
     const char *kind = text_of(decision, "kind"), *sentence = text_of(decision, "sentence");
     bool planned = json_is_object(plan);
-    char what[200] = "";
+    char what[200] = "", frozen[450];
+    if (text_eq(text_of(decision, "reason"), "frozen") && text_of(d, "frozen_why")[0]) {
+        snprintf(frozen, sizeof frozen, "it is frozen by %.400s", text_of(d, "frozen_why"));
+        sentence = frozen;
+    }
     if (planned) {
         snprintf(what, sizeof what, "%.60s %.40s -> %.40s", text_of(plan, "knob"), text_of(plan, "from"), text_of(plan, "to"));
     }

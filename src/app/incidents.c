@@ -41,6 +41,23 @@ static void show_list(const json_t *d, bool wide)
     table_show(&t, 0);
 }
 
+/* Why an incident may stand still: windows that are in force now. */
+static void show_windows(const struct client *c)
+{
+    struct answer answer;
+    json_t *w;
+    size_t i;
+    if (client_try(c, "/api/v1/windows", &answer) == EXIT_GOOD) {
+        json_array_foreach(json_object_get(answer.data, "windows"), i, w) {
+            const char *by = text_of(w, "by"), *comment = text_of(w, "comment"), *until = text_of(w, "until");
+            if (!is_true(w, "in_force")) continue;
+            printf("In force: %s %s%s%s%s%s%s%s\n", text_of(w, "kind"), text_of(w, "id"), by[0] ? " by " : "", by,
+                   until[0] ? " until " : "", until, comment[0] ? ": " : "", comment);
+        }
+    }
+    answer_free(&answer);
+}
+
 static bool list_path(const struct args *a, struct buf *path)
 {
     static const char *const filters[] = {"service", "state", "since", "limit"};
@@ -95,6 +112,7 @@ int command_incidents(const struct args *a)
     if (code == EXIT_GOOD && !output_value(o, answer.data)) {
         if (a->word_n) show_one(a->words[0], answer.data);
         else show_list(answer.data, o == OUTPUT_WIDE);
+        show_windows(&c);
     }
     answer_free(&answer);
     buf_free(&path);

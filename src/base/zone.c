@@ -252,7 +252,7 @@ struct wall zone_next_change(const struct zone *z, struct wall t)
     int64_t s = floor_div(t.us, US_PER_S);
     uint32_t i = changes_up_to(z, s);
     int64_t next = i < z->n ? z->at[i] : next_by_rule(z, s);
-    bool near = next != INT64_MAX && next - s < INT64_C(2) * 366 * DAY_S;
+    bool near = next < s + INT64_C(2) * 366 * DAY_S;   /* a file may hold any time */
     return near ? (struct wall){next * US_PER_S} : WALL_NONE;
 }
 

@@ -98,12 +98,17 @@ static void now_acting(struct buf *out, const struct loop *l, const struct servi
     }
 }
 
-static void now_open(struct buf *out, const struct service_loop *s)
+static void now_open(struct buf *out, const struct loop *l, const struct service_loop *s)
 {
     const struct decision *d = &s->decision;
     uint16_t i = s->control.symptom;
     buf_printf(out, "%s: ", i < s->def->symptom_count ? s->def->symptoms[i].name : "incident");
-    if (d->reason == REASON_NONE) buf_puts(out, "being looked at");
+    if (d->reason == REASON_FROZEN) {
+        struct buf why = BUF_INIT;
+        windows_frozen_words(&why, l, s);
+        buf_printf(out, "frozen by %s", buf_text(&why));
+        buf_free(&why);
+    } else if (d->reason == REASON_NONE) buf_puts(out, "being looked at");
     else buf_puts(out, reason_sentence(d->reason));
 }
 
@@ -123,7 +128,7 @@ void words_now(struct buf *out, const struct loop *l, const struct service_loop 
         buf_puts(out, "asks: ");
         change_text(out, s, c->request.knob, c->request.from, c->request.to);
         break;
-    case STATE_OPEN: now_open(out, s); break;
+    case STATE_OPEN: now_open(out, l, s); break;
     case STATE_PERSON: buf_puts(out, "with a person: 'trimtab incidents' tells why, 'trimtab retry' hands it back"); break;
     case STATE_RECOVERING: buf_puts(out, reason_sentence(REASON_RECOVERING)); break;   /* the last decision may be older */
     case STATE_WATCHING:
@@ -132,7 +137,8 @@ void words_now(struct buf *out, const struct loop *l, const struct service_loop 
         break;
     default: buf_puts(out, reason_sentence(s->decided ? s->decision.reason : REASON_RECOVERING)); break;
     }
-    if (c->frozen & FREEZE_WINDOW) {
+    bool said = c->state == STATE_OPEN && s->decision.reason == REASON_FROZEN;
+    if (c->frozen & FREEZE_WINDOW && !said) {
         buf_puts(out, " (");
         struct buf why = BUF_INIT;
         windows_words(&why, l, s);

@@ -65,6 +65,7 @@ class Windows(SystemTest):
         self.assertIn("load test", note)
         self.assertIn("freeze w1 by li.wei", self.cli("explain", "embed"))
         self.assertIn("frozen: freeze w1 by li.wei", self.cli("status", "embed"))
+        self.assertIn("In force: freeze w1 by li.wei until ", self.cli("incidents"))
         row = self.json("freeze", "--list")["windows"][0]
         self.assertEqual(("w1", "freeze", "person", True, ["embed"]),
                          (row["id"], row["kind"], row["source"], row["in_force"], row["services"]))
