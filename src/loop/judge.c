@@ -6,6 +6,7 @@
 #include "verify/part.h"
 
 #define BEFORE_MAX SPAN_MIN(60)
+#define BEFORE_LEAST SPAN_MIN(5)      /* of the present regime: 10 blocks */
 #define HEALTHY_GAP SPAN_S(60)        /* healthy evidence ends at onset - 60 s */
 #define ERRORS_OUTAGE 0.5
 #define ERRORS_OUTAGE_FOR SPAN_MIN(1)
@@ -19,11 +20,21 @@ static const struct judge_def *judge_of(const struct service_loop *s)
     return s->action.policy.revision[0] ? &s->action.policy.judge : &s->def->judge;
 }
 
+/* What was measured under another value of a knob is no "before": an action that was taken back would lend its better half, or
+ * its worse one, to the next. Where too little would be left, it counts all the same. */
 static struct instant before_start(const struct service_loop *s)
 {
     const struct action_state *a = &s->action;
-    struct instant earliest = instant_sub(a->intent_at, BEFORE_MAX);
-    return instant_max(earliest, a->onset);
+    struct instant earliest = instant_max(instant_sub(a->intent_at, BEFORE_MAX), a->onset);
+    bool enough = !span_less(instant_since(a->intent_at, a->regime_from), BEFORE_LEAST);
+    return enough ? instant_max(earliest, a->regime_from) : earliest;
+}
+
+struct instant judge_regime(const struct service_loop *s)
+{
+    struct instant last = INSTANT_NONE;
+    for (unsigned k = 0; k < s->def->knob_count; k++) last = instant_max(last, s->knobs[k].changed);
+    return instant_is_set(last) ? instant_add(last, s->def->timing.settle) : INSTANT_NONE;
 }
 
 static void part(const struct loop *l, const struct service_loop *s, uint16_t signal, struct slices *mem, struct verify_part *out)
@@ -61,7 +72,7 @@ void judge_begin(struct loop *l, struct service_loop *s)
     const struct control_knob *knob = &s->control.knobs[s->control.active];
     s->neighbour_harm = false;
     *a = (struct action_state){.knob = s->control.active, .onset = s->control.onset, .intent_at = l->now,
-                               .window_start = INSTANT_NEVER, .errors_from = l->now};
+                               .window_start = INSTANT_NEVER, .errors_from = l->now, .regime_from = judge_regime(s)};
     service_keep_policy(s);
     a->old_since = instant_is_set(knob->believed_since) ? knob->believed_since : s->knobs[a->knob].first_seen;
     a->peak_before = slice_quantile(s, j->latency, before_start(s), a->intent_at, 0.9);

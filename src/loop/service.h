@@ -58,6 +58,7 @@ struct action_state {
     uint8_t knob;
     struct action_policy policy;
     struct instant onset, intent_at, window_start;
+    struct instant regime_from;       /* since then nobody has turned a knob, the time to settle included; NONE: ever */
     struct instant old_since;         /* NONE: since before we know */
     struct verify_early early;
     double errors_before_ratio, peak_before;
@@ -227,6 +228,7 @@ enum verdict judge_window(struct loop *l, struct service_loop *s);
 bool judge_early(struct loop *l, struct service_loop *s, char why[120]);
 bool judge_old_known_good(const struct loop *l, const struct service_loop *s);
 bool judge_outage(struct loop *l, struct service_loop *s);
+struct instant judge_regime(const struct service_loop *s);         /* since when no knob has moved, and settled; NONE: ever */
 bool judge_settled(const struct loop *l, struct service_loop *s);
 bool judge_policy_allows(const struct service_loop *s);
 

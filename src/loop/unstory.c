@@ -127,7 +127,7 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
     if (r->kind == RECORD_INTENT) {
         *a = (struct action_state){.knob = c->knob, .onset = s->control.onset, .intent_at = c->at, .window_start = INSTANT_NEVER,
                                    .errors_from = c->at, .old_since = field_instant(l, r, RF_SINCE),
-                                   .errors_before_ratio = 0, .peak_before = 0};
+                                   .errors_before_ratio = 0, .peak_before = 0, .regime_from = judge_regime(s)};
         a->peak_before = a->errors_before_ratio = __builtin_nan("");
         service_keep_policy(s);
         (void)text_copy(a->policy.revision, sizeof a->policy.revision, record_get_text(r, RF_POLICY));

@@ -84,6 +84,35 @@ double stats_lag1_two(const double *a, size_t n, const double *b, size_t m)
     return r < 0 ? 0 : r > 0.9 ? 0.9 : r;
 }
 
+/* The same around the line that fits x best: a climb is no scatter. */
+static struct products products_about_line(const double *x, size_t n)
+{
+    struct products p = {0, 0};
+    double mean = stats_mean(x, n), middle = ((double)n - 1) / 2, along = 0, length = 0, last = 0;
+    for (size_t i = 0; i < n; i++) {
+        along += ((double)i - middle) * (x[i] - mean);
+        length += ((double)i - middle) * ((double)i - middle);
+    }
+    double slope = length > 0 ? along / length : 0;
+    for (size_t i = 0; i < n; i++) {
+        double d = x[i] - mean - slope * ((double)i - middle);
+        p.lagged += last * d;
+        p.squares += d * d;
+        last = d;
+    }
+    return p;
+}
+
+double stats_lag1_climb(const double *a, size_t n, const double *b, size_t m)
+{
+    if (n + m < 12) return 0.9;
+    struct products p = products_about_line(a, n), q = products_of(b, m);
+    double squares = p.squares + q.squares, points = (double)(n + m);
+    if (!(squares > 0)) return squares == 0 ? 0 : (double)NAN;
+    double r = ((p.lagged + q.lagged) / squares + 3 / points) / (1 - 8 / points);   /* a line costs twice what a mean does */
+    return r < 0 ? 0 : r > 0.9 ? 0.9 : r;
+}
+
 double stats_lag1(const double *x, size_t n) { return stats_lag1_two(x, n, NULL, 0); }
 
 double stats_widening(double r) { return sqrt((1 + r) / (1 - r)); }
@@ -92,7 +121,7 @@ struct stats_shift stats_shift_blocks(const double *before, size_t n, const doub
                                       double *scratch, double *ret_r)
 {
     struct stats_shift s = stats_shift(before, n, after, m, scratch);
-    double r = stats_lag1_two(before, n, after, m), wide = stats_widening(r);
+    double r = stats_lag1_climb(before, n, after, m), wide = stats_widening(r);
     if (ret_r) *ret_r = r;
     s.lo = s.d - (s.d - s.lo) * wide;
     s.hi = s.d + (s.hi - s.d) * wide;

@@ -16,7 +16,7 @@ struct stats_shift { double d, lo, hi; };
 struct stats_shift stats_shift(const double *before, size_t n, const double *after, size_t m, double *scratch);
 
 /* The same for blocks that follow one another in time: the interval is widened around d by
- * stats_widening(r), r pooled over both sides. *ret_r (may be NULL) receives r. */
+ * stats_widening(r), r = stats_lag1_climb. *ret_r (may be NULL) receives r. */
 struct stats_shift stats_shift_blocks(const double *before, size_t n, const double *after, size_t m,
                                       double *scratch, double *ret_r);
 
@@ -25,6 +25,10 @@ struct stats_shift stats_shift_blocks(const double *before, size_t n, const doub
 double stats_lag1(const double *x, size_t n);
 /* One r for two stretches with a gap between them, each around its own mean. */
 double stats_lag1_two(const double *a, size_t n, const double *b, size_t m);
+
+/* The same with the first stretch around the line that fits it best. Fewer than 12 points in all: 0.9. What is getting worse
+ * climbs until it is cured; around its mean that climb would count as correlation and hide the cure. */
+double stats_lag1_climb(const double *a, size_t n, const double *b, size_t m);
 
 /* sqrt((1 + r) / (1 - r)): what an interval for independent points must be stretched by. r in [0, 1). */
 double stats_widening(double r);

@@ -59,12 +59,28 @@ static void blocks_are_widened(void **state)
 {
     (void)state;
     double r;
-    const double walk[] = {1, 2, 3, 4, 5, 5, 4, 3, 2, 1};
+    const double walk[] = {1, 2, 3, 4, 5, 5, 4, 3, 2, 1};   /* the line through it is level */
     struct stats_shift plain = stats_shift(walk, 10, walk, 10, scratch);
     struct stats_shift wide = stats_shift_blocks(walk, 10, walk, 10, scratch, &r);
     assert_true(r > 0.5 && wide.d == plain.d);
     assert_near((wide.hi - wide.d) / (plain.hi - plain.d), stats_widening(r), 1e-12);
     assert_near((wide.d - wide.lo) / (plain.d - plain.lo), stats_widening(r), 1e-12);
+}
+
+/* Before: 60 and 10 more with each block, to and fro by 4; after: 40. */
+static void a_climb_is_not_correlation(void **state)
+{
+    (void)state;
+    double worse[10], cured[20], line[10];
+    for (int i = 0; i < 10; i++) {
+        line[i] = 60 + 10 * i;
+        worse[i] = line[i] + (i % 2 ? 4 : -4);
+    }
+    for (int i = 0; i < 20; i++) cured[i] = i % 2 ? 40.1 : 39.9;
+    assert_true(stats_lag1_two(worse, 10, cured, 20) > 0.6);
+    assert_true(stats_lag1_climb(worse, 10, cured, 20) == 0);
+    assert_true(stats_lag1_climb(line, 10, cured, 20) == 0);
+    assert_true(stats_lag1_climb(line, 5, cured, 6) == 0.9);
 }
 
 static void ar1(struct prng *p, double *x, size_t n, double r)
@@ -107,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_are_exact),    cmocka_unit_test(shift_by_hand),
         cmocka_unit_test(lag1_by_hand),       cmocka_unit_test(blocks_are_widened),
+        cmocka_unit_test(a_climb_is_not_correlation),
         cmocka_unit_test(interval_keeps_its_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
