@@ -11,7 +11,7 @@
 #include "sim/family_inside.h"
 #include "stats/elem.h"
 
-enum { FAMILIES_MAX = 64, USUAL_HISTORY_S = 2 * 86400, USUAL_AFTER_S = 4 * 3600 };
+enum { FAMILIES_MAX = 64, USUAL_HISTORY_S = 15 * 86400, USUAL_AFTER_S = 4 * 3600 };
 
 static const struct family *family_at(unsigned i)
 {
