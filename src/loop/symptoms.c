@@ -176,6 +176,16 @@ static bool all_clear(const struct service_loop *s)
     return true;
 }
 
+/* Something else that users feel now. A median of 24 h tells nothing about ten minutes. */
+static bool something_left(const struct service_loop *s)
+{
+    for (unsigned i = 0; i < s->def->symptom_count; i++) {
+        const struct symptom_def *d = &s->def->symptoms[i];
+        if (d->request_layer && !symptom_is_drift(d) && s->symptoms[i].now == TRI_TRUE) return true;
+    }
+    return false;
+}
+
 void symptoms_drive(const struct loop *l, const struct service_loop *s, struct symptom_summary *ret)
 {
     *ret = (struct symptom_summary){.now = TRI_UNKNOWN, .index = NO_INDEX};
@@ -185,6 +195,9 @@ void symptoms_drive(const struct loop *l, const struct service_loop *s, struct s
     ret->index = i;
     ret->now = st->now;
     ret->since = st->true_since;
+    /* A change that ends what it was made for and leaves something else that users feel has helped in part: closed as recovered,
+     * what is left would become the new normal. */
+    if (s->control.state == STATE_OBSERVING && ret->now == TRI_FALSE && something_left(s)) ret->now = TRI_TRUE;
     ret->slo = s->def->symptoms[i].slo;
     ret->opens = opens(st);
     ret->hopeless = st->now == TRI_FALSE && all_hopeless(s);
