@@ -54,6 +54,7 @@ static void keep_oracle(struct evaluate_result *r, const struct oracle *o, const
     r->harmful_knob = o->harmful_knob;
     r->scaling_cures = o->scaling_cures;
     r->release = o->release;
+    r->inert = o->inert;
     r->onset_s = o->degraded ? o->t0 * tick_s : NAN;
     r->years = o->n * tick_s / (365.25 * 86400);
     r->block_sd = o->block_sd;

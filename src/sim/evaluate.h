@@ -22,7 +22,7 @@ struct evaluate_result {
     char policy[65];             /* revision: SHA-256 of its bytes */
     uint64_t seed;
     enum label label;
-    bool degraded, harmful_knob, scaling_cures, release;
+    bool degraded, harmful_knob, scaling_cures, release, inert;
     double onset_s, years, block_sd, usual_p99, late, best_late, best_degraded_min, objective;
     char best[96];
     uint32_t replays;

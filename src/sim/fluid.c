@@ -430,6 +430,7 @@ uint64_t fluid_knob_version(const struct fluid *f) { return f->env.knob_version;
 void fluid_restart(struct fluid *f) { go_down(f, f->env.config.restart_s, true); }
 bool fluid_up(const struct fluid *f) { return f->down_until_us == 0; }
 const char *fluid_version(const struct fluid *f) { return f->env.version; }
+uint64_t fluid_restarts(const struct fluid *f) { return f->env.restarts; }
 int64_t fluid_process_start_us(const struct fluid *f) { return f->process_start_us; }
 
 static double ratio(double part, double whole) { return whole > 0 ? part / whole : (double)NAN; }

@@ -33,6 +33,7 @@ uint64_t fluid_knob_version(const struct fluid *f);
 void fluid_restart(struct fluid *f);
 bool fluid_up(const struct fluid *f);
 const char *fluid_version(const struct fluid *f);
+uint64_t fluid_restarts(const struct fluid *f);   /* since creation: by fault, memory or hand */
 int64_t fluid_process_start_us(const struct fluid *f);
 /* What happened since the last call, as plant_window_take; p50 and p99 carry the noise of their number of requests. */
 void fluid_window_take(struct fluid *f, struct plant_window *ret);

@@ -241,6 +241,15 @@ static bool after_release(const struct oracle_world *w, const struct oracle *o)
     return false;
 }
 
+static bool somebody_answers(const struct scenario_part *p)
+{
+    for (uint16_t i = 0; i < p->step_count; i++) {
+        const struct scenario_step *s = &p->steps[i];
+        if (s->kind == STEP_RECONCILE || (s->kind == STEP_BY_HAND && s->waits)) return true;
+    }
+    return false;
+}
+
 static void label(const struct oracle_world *w, struct oracle *o, const struct oracle_best *b)
 {
     struct oracle_hour nothing, half;
@@ -254,11 +263,14 @@ static void label(const struct oracle_world *w, struct oracle *o, const struct o
     o->scaling_cures = b->scaling_restores;
     o->block_sd = tick_noise(o, ticks_of(ORACLE_HOUR, w->tick));
     o->release = after_release(w, o);
-    if (half.restored) o->label = LABEL_SELF_HEALING;
+    if (somebody_answers(w->part)) o->label = LABEL_PARTIAL;
+    else if (half.restored) o->label = LABEL_SELF_HEALING;
     else if (o->release) o->label = LABEL_INCURABLE;
     else if (b->any_restores && !nothing.restored) o->label = LABEL_TUNABLE;
     else if (!(b->late < nothing.late && b->late <= ORACLE_IMPROVES * nothing.late)) o->label = LABEL_INCURABLE;
     else o->label = LABEL_PARTIAL;
+    bool alike = b->worst_single <= (1 + ORACLE_INERT) * nothing.late && b->least_single >= (1 - ORACLE_INERT) * nothing.late;
+    o->inert = o->label == LABEL_INCURABLE && !o->release && alike && isfinite(nothing.late);
 }
 
 enum status oracle_ask(const struct oracle_world *w, struct oracle *ret, struct err *e)

@@ -22,8 +22,11 @@
  *   TUNABLE       some sequence is restored within the hour, and doing nothing is not
  *   INCURABLE     no sequence has a late p99 of 10 % or more below that of doing nothing; or the onset lies within the watch
  *                 of a release (30 min), where the rules allow no sequence at all, whatever a knob would do ("by rule")
- *   PARTIAL       the rest
+ *                 A sequence after which the process restarts more often than by itself is none: what a restart cleans is no cure
+ *   PARTIAL       the rest; and every world in which somebody answers to an action (a hand that waits for it, a reconciler): what
+ *                 can be done there depends on who does it
  *   harmful knob  (beside the label) some single move has a late p99 of 25 % or more above that of doing nothing
+ *   inert         (beside the label incurable) every single move leaves late p99 within 2 % of that of doing nothing: a placebo
  *   scaling cures (beside the label) replicas at the knob's max from the first notch's moment on are restored within the hour
  *
  * A world of kind plant is labelled in its own requests, but only the sequences that do best in its fluid form are replayed, with
@@ -36,6 +39,7 @@
 #define ORACLE_DEGRADED 1.15
 #define ORACLE_IMPROVES 0.90
 #define ORACLE_HARMS 1.25
+#define ORACLE_INERT 0.02
 #define ORACLE_HOUR SPAN_MIN(60)
 #define ORACLE_HEALS SPAN_MIN(30)
 #define ORACLE_FIRST SPAN_MIN(6)
@@ -62,7 +66,7 @@ struct oracle_world {
 /* What the oracle found. The arrays are its own; oracle_free. */
 struct oracle {
     enum label label;
-    bool degraded, harmful_knob, scaling_cures, release;
+    bool degraded, harmful_knob, scaling_cures, release, inert;
     uint32_t n, t0;              /* ticks run; onset, when degraded */
     double *nothing, *ref;       /* p99 of doing nothing; n each. NULL in clean worlds */
     struct plant_window usual;   /* medians of the healthy twin's p99, queue, gpu_util, replicas; in clean worlds of a day */

@@ -7,7 +7,7 @@
 /* Of all replayed sequences. */
 struct oracle_best {
     bool any_restores, scaling_restores;
-    double late, degraded_min, worst_single;
+    double late, degraded_min, worst_single, least_single;   /* single: of the moves alone, late p99 */
     char name[96];               /* of the one with the least degraded minutes */
     uint32_t replays;
 };

@@ -15,7 +15,7 @@ struct move { const struct knob_def *knob; enum direction direction; };
 struct sequence {
     struct move move[2];
     unsigned n;
-    bool possible;
+    bool possible, restarts;     /* more often than doing nothing: what that cleans is no cure */
     struct oracle_hour hour;
 };
 
@@ -25,6 +25,7 @@ struct replay {
     struct rig *warm;            /* at the first notch's moment */
     double *p99;                 /* n ticks; what lies before that moment is there */
     uint32_t first, second, end;
+    uint64_t restarts;
 };
 
 static uint32_t ticks_of(struct span s, struct span tick) { return (uint32_t)((s.us + tick.us - 1) / tick.us); }
@@ -65,6 +66,18 @@ static bool try_sequence(struct replay *p, struct sequence *s)
         if (s->n == 2 && s->possible) run(p, r, p->second, p->end);
     }
     if (s->possible) oracle_hour(p->o, p->p99, p->w->tick, ORACLE_HOUR, &s->hour);
+    s->restarts = rig_restarts(r) > p->restarts;
+    rig_free(r);
+    return true;
+}
+
+/* How often the process restarts by itself until the hour ends. */
+static bool count_restarts(struct replay *p)
+{
+    struct rig *r = rig_clone(p->warm);
+    if (!r) return false;
+    run(p, r, p->first, p->end);
+    p->restarts = rig_restarts(r);
     rig_free(r);
     return true;
 }
@@ -108,9 +121,11 @@ static void name_of(const struct sequence *s, char *out, size_t cap)
 static void consider(struct oracle_best *b, const struct sequence *s)
 {
     if (!s->possible) return;
+    if (s->n == 1 && s->hour.late > b->worst_single) b->worst_single = s->hour.late;
+    if (s->n == 1 && s->hour.late < b->least_single) b->least_single = s->hour.late;
+    if (s->restarts) return;
     if (s->hour.restored) b->any_restores = true;
     if (s->hour.late < b->late) b->late = s->hour.late;
-    if (s->n == 1 && s->hour.late > b->worst_single) b->worst_single = s->hour.late;
     if (!(s->hour.degraded_min < b->degraded_min)) return;
     b->degraded_min = s->hour.degraded_min;
     name_of(s, b->name, sizeof b->name);
@@ -156,6 +171,7 @@ static void replay_end(struct replay *p)
 
 static enum status replay_all(struct replay *p, struct sequence *all, unsigned n, struct oracle_best *b, struct err *e)
 {
+    if (!count_restarts(p)) return err_set(e, STATUS_MEMORY, "out of memory for a replay");
     for (unsigned i = 0; i < n; i++) {
         if (!try_sequence(p, &all[i])) return err_set(e, STATUS_MEMORY, "out of memory for a replay");
         if (all[i].possible) b->replays++;
@@ -164,7 +180,7 @@ static enum status replay_all(struct replay *p, struct sequence *all, unsigned n
     return try_scaling(p, b) ? STATUS_OK : err_set(e, STATUS_MEMORY, "out of memory for a replay");
 }
 
-static void best_init(struct oracle_best *b) { *b = (struct oracle_best){.late = INFINITY, .degraded_min = INFINITY}; }
+static void best_init(struct oracle_best *b) { *b = (struct oracle_best){.late = INFINITY, .degraded_min = INFINITY, .least_single = INFINITY}; }
 
 /* Which to confirm: the best by degraded minutes, and the best by late p99. The order of equals is that of the list. */
 static unsigned pick(const struct sequence *all, unsigned n, struct sequence *chosen)

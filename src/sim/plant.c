@@ -114,6 +114,7 @@ void plant_advance(struct plant *p, int64_t until_us)
 
 int64_t plant_now_us(const struct plant *p) { return p->now_ns / 1000; }
 const char *plant_version(const struct plant *p) { return p->env.version; }
+uint64_t plant_restarts(const struct plant *p) { return p->env.restarts; }
 bool plant_up(const struct plant *p) { return p->down_until_ns == 0; }
 
 void plant_restart(struct plant *p)

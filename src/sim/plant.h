@@ -47,6 +47,7 @@ enum status plant_knob_set(struct plant *p, const char *knob, const char *text, 
 uint64_t plant_knob_version(const struct plant *p);
 /* A restart as an operator or a crash does it: what is inside fails, counters and cache start anew. */
 void plant_restart(struct plant *p);
+uint64_t plant_restarts(const struct plant *p);   /* since creation: by fault, memory or hand */
 /* false: restarting or reloading; connections are refused and there is no page. */
 bool plant_up(const struct plant *p);
 

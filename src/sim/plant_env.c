@@ -179,7 +179,9 @@ void env_restarted(struct plant_env *v, bool cold)
 {
     v->restart_due = 0;
     v->leaked_mb = 0;
-    if (cold) v->cache_fill_mb = 0;
+    if (!cold) return;
+    v->cache_fill_mb = 0;
+    v->restarts++;
 }
 
 enum status env_fault_add(struct plant_env *v, const struct plant_fault *f, struct err *e)

@@ -21,7 +21,7 @@ struct plant_env {
     struct prng slow_rng;        /* of load and fetch wobble, once a second: both forms of one seed see the same path */
     int64_t next_slow_us;
     double batch_max, concurrency, cache_mb, replicas, placebo;
-    uint64_t knob_version, version_changes;
+    uint64_t knob_version, version_changes, restarts;   /* restarts: with a cold cache, not reloads */
     char version[PLANT_VERSION_MAX];
     uint64_t fault_count, faults_done;   /* bits of one-time faults already carried out */
     struct plant_fault fault[PLANT_FAULTS_MAX];

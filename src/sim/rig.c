@@ -124,6 +124,8 @@ void rig_tick(struct rig *r, struct plant_window *ret)
 
 struct instant rig_now(const struct rig *r) { return r->now; }
 
+uint64_t rig_restarts(const struct rig *r) { return r->plant ? plant_restarts(r->plant) : fluid_restarts(r->fluid); }
+
 double rig_get(const struct rig *r, const char *knob)
 {
     struct buf b = BUF_INIT;

@@ -18,6 +18,7 @@ void rig_free(struct rig *r);                   /* takes NULL */
 /* One tick further; what happened in it. */
 void rig_tick(struct rig *r, struct plant_window *ret);
 struct instant rig_now(const struct rig *r);
+uint64_t rig_restarts(const struct rig *r);     /* of the process, since creation */
 /* NaN: no such knob. */
 double rig_get(const struct rig *r, const char *knob);
 /* As a server takes it: REFUSED values leave the knob as it was, and give false. */

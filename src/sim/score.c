@@ -66,8 +66,12 @@ static void tally_acts(struct tally *t, const struct evaluate_result *r, const s
     switch (r->label) {
     case LABEL_TUNABLE: rate(&s->recovered, c->restored); break;
     case LABEL_INCURABLE:
-        rate(&s->first_acts_incurable, acted);
-        rate(&s->second_acts_incurable, c->acts > 1);
+        if (r->inert) {
+            rate(&s->placebo_acts, acted);
+        } else {
+            rate(&s->first_acts_incurable, acted);
+            rate(&s->second_acts_incurable, c->acts > 1);
+        }
         if (acted && !r->release) rate(r->block_sd <= QUIET_SD ? &s->placebo_kept : &s->placebo_kept_noisy, c->kept);
         break;
     case LABEL_SELF_HEALING:

@@ -49,6 +49,7 @@ void score_each(const struct evaluate_result *r, struct buf *out)
     flag(out, "harmful_knob", r->harmful_knob);
     flag(out, "scaling_cures", r->scaling_cures);
     flag(out, "release", r->release);
+    flag(out, "inert", r->inert);
     number(out, "onset_s", r->onset_s);
     number(out, "block_sd", r->block_sd);
     number(out, "usual_p99", r->usual_p99);

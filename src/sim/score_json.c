@@ -31,6 +31,7 @@ static void figures(struct buf *out, const struct score *s)
     buf_putc(out, '}');
     rate(out, "first_acts_incurable", s->first_acts_incurable);
     rate(out, "second_acts_incurable", s->second_acts_incurable);
+    rate(out, "placebo_acts", s->placebo_acts);
     rate(out, "placebo_kept", s->placebo_kept);
     rate(out, "placebo_kept_noisy", s->placebo_kept_noisy);
     rate(out, "self_healing_kept", s->self_healing_kept);
