@@ -180,7 +180,10 @@ static enum status replay_all(struct replay *p, struct sequence *all, unsigned n
     return try_scaling(p, b) ? STATUS_OK : err_set(e, STATUS_MEMORY, "out of memory for a replay");
 }
 
-static void best_init(struct oracle_best *b) { *b = (struct oracle_best){.late = INFINITY, .degraded_min = INFINITY, .least_single = INFINITY}; }
+static void best_init(struct oracle_best *b)
+{
+    *b = (struct oracle_best){.late = INFINITY, .degraded_min = INFINITY, .least_single = INFINITY};
+}
 
 /* Which to confirm: the best by degraded minutes, and the best by late p99. The order of equals is that of the list. */
 static unsigned pick(const struct sequence *all, unsigned n, struct sequence *chosen)

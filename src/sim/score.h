@@ -11,7 +11,7 @@ struct score {
     uint32_t runs;                       /* worlds this contender ran in */
     struct score_rate recovered;         /* of tunable worlds */
     double recovered_low;                /* Wilson, 95 % */
-    struct score_rate first_acts_incurable, second_acts_incurable;   /* incurable worlds, inert ones left out, with one act, with two */
+    struct score_rate first_acts_incurable, second_acts_incurable;   /* incurable worlds, inert ones left out */
     struct score_rate placebo_acts;      /* inert worlds with an act: nobody can know before trying */
     struct score_rate placebo_kept;      /* of incurable worlds it acted in, those by rule left out, block sd <= 8 %: the
                                           * change stands at the end */
