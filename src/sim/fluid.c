@@ -7,16 +7,10 @@
 #include "base/check.h"
 #include "base/prng.h"
 #include "base/time.h"
-#include "sim/fluid_rest.h"
+#include "sim/fluid_moments.h"
 #include "sim/plant_env.h"
 #include "stats/dist.h"
 #include "stats/elem.h"
-
-/* Latency as three cumulants in ms: independent parts add. */
-struct moments { double mean, var, third; };
-/* A part of the requests takes so much longer. */
-struct tail { double part, extra_ms; };
-enum { TAIL_BAD, TAIL_LOSS, TAILS };
 
 struct fluid_sums {
     double seconds, offered, completed, refused, failed, timeouts;
@@ -40,8 +34,6 @@ struct fluid {
 };
 
 _Static_assert(sizeof(struct fluid) % 8 == 0 && sizeof(struct fluid_sums) == 23 * 8, "whole words");
-
-static const double normal_99 = 2.3263478740408408;
 
 /* Capacity of the moment, per second and in ms. */
 struct stage {
@@ -156,73 +148,6 @@ static double pile_up(struct fluid *f, double in, double rate, double room)
     return fmax(before + end - f->excess, 0);
 }
 
-static void add_part(struct moments *m, double mean, double sd, double skew)
-{
-    m->mean += mean;
-    m->var += sd * sd;
-    m->third += skew * sd * sd * sd;
-}
-
-/* Cornish and Fisher's quantile from three cumulants. An exponential has skew 2; beyond that the expansion runs away. */
-static double skew_of(const struct moments *m)
-{
-    double sd = sqrt(fmax(m->var, 1e-12));
-    return fmin(fmax(m->third / (sd * sd * sd), -2), 2);
-}
-
-static double quantile(const struct moments *m, double z)
-{
-    return m->mean + sqrt(fmax(m->var, 1e-12)) * (z + skew_of(m) / 6.0 * (z * z - 1.0));
-}
-
-/* Its inverse: the part of the requests that takes less than x. */
-static double part_below(const struct moments *m, double x)
-{
-    double y = (x - m->mean) / sqrt(fmax(m->var, 1e-12)), k = skew_of(m) / 6.0;
-    if (fabs(k) < 1e-6) return stats_normal_cdf(y);
-    double root = 1.0 + 4.0 * k * (k + y);
-    if (root < 0) return k > 0 ? 0 : 1;
-    return stats_normal_cdf((sqrt(root) - 1.0) / (2.0 * k));
-}
-
-/* The same where some have a tail; both tails at once do not meet. */
-static double part_below_with(const struct moments *m, const struct tail *t, double x)
-{
-    double plain = 1, sum = 0;
-    for (unsigned i = 0; i < TAILS; i++) {
-        if (!(t[i].part > 0)) continue;
-        plain -= t[i].part;
-        sum += t[i].part * part_below(m, x - t[i].extra_ms);
-    }
-    return sum + plain * part_below(m, x);
-}
-
-static double quantile_with(const struct moments *m, const struct tail *t, double part, double z)
-{
-    double low = quantile(m, z), high = low;
-    for (unsigned i = 0; i < TAILS; i++)
-        if (t[i].part > 0) high = fmax(high, quantile(m, 4) + t[i].extra_ms);
-    for (int i = 0; i < 24 && high > low; i++) {
-        double mid = 0.5 * (low + high);
-        if (part_below_with(m, t, mid) < part) low = mid;
-        else high = mid;
-    }
-    return low;
-}
-
-/* The cumulants whose quantiles are the median and p99 that were measured, as far as their skew goes. */
-static struct moments moments_of(const struct rest_point *p, double unit_ms)
-{
-    double bend = normal_99 * normal_99 - 1.0, above = p->p99 - p->mean, lean = p->mean - p->p50;
-    double sd = (above - bend * lean) / normal_99, skew = sd > 0 ? 6.0 * lean / sd : INFINITY;
-    if (!(fabs(skew) <= 2)) {
-        skew = lean > 0 ? 2 : -2;
-        sd = above / (normal_99 + bend * skew / 6.0);
-    }
-    sd *= unit_ms;
-    return (struct moments){p->mean * unit_ms, sd * sd, skew * sd * sd * sd};
-}
-
 /* The table was measured with kernels that spread by 5 %. The more they spread, the less the replicas fall into step, and the less
  * piles up for the next to come; large batches care less. Measured from 2 to 12 %, batch_max 32 and 128, 6 and 13 replicas. */
 static double out_of_step(const struct fluid *f, const struct stage *s)
@@ -238,11 +163,11 @@ static struct moments latency(const struct fluid *f, const struct stage *s, cons
 {
     struct moments m = {0};
     double spread = f->env.config.fetch_noise, grown = stats_expm1(spread * spread);
-    add_part(&m, f->env.fetch_ms, f->env.fetch_ms * sqrt(grown), (grown + 3.0) * sqrt(grown));
+    moments_add(&m, f->env.fetch_ms, f->env.fetch_ms * sqrt(grown), (grown + 3.0) * sqrt(grown));
     double per_item_ms = 1e3 / fmax(w->out, 1e-9);
     m.mean += f->waiting_fetch * per_item_ms;
     struct rest_point p = rest_times(r, w->use);
-    struct moments own = moments_of(&p, s->full_ms);
+    struct moments own = moments_of_rest(&p, s->full_ms);
     m.mean += own.mean;
     m.var += own.var;
     m.third += own.third;
@@ -272,7 +197,7 @@ static void count_answers(struct fluid *f, const struct stage *s, const struct m
     f->sums.raw2 += out * raw2;
     f->sums.raw3 += out * (m->third + 3.0 * m->mean * m->var + m->mean * m->mean * m->mean);
     f->sums.fetch += out * s->fetch_ms;
-    f->sums.worst_p99 = fmax(f->sums.worst_p99, quantile(m, normal_99));
+    f->sums.worst_p99 = fmax(f->sums.worst_p99, moments_quantile(m, MOMENTS_Z99));
     for (unsigned i = 0; i < TAILS; i++) {
         f->sums.tail_part[i] += out * s->tail[i].part;
         f->sums.tail_ms[i] += out * s->tail[i].part * s->tail[i].extra_ms;
@@ -284,7 +209,7 @@ static double timed_out(const struct fluid *f, const struct stage *s, const stru
     double limit = f->env.config.timeout_ms, z = (limit - m->mean) / sqrt(fmax(m->var, 1e-12));
     double late = z > 5 ? 0 : stats_normal_cdf(-z);
     for (unsigned i = 0; i < TAILS; i++)
-        if (s->tail[i].part > 0) late += s->tail[i].part * (1.0 - part_below(m, limit - s->tail[i].extra_ms));
+        if (s->tail[i].part > 0) late += s->tail[i].part * (1.0 - moments_below(m, limit - s->tail[i].extra_ms));
     return out * late;
 }
 
@@ -459,11 +384,11 @@ static void window_latency(struct fluid *f, struct plant_window *w)
     if (!(s->completed >= 1)) return;
     double m1 = s->raw1 / s->completed, m2 = s->raw2 / s->completed, m3 = s->raw3 / s->completed;
     struct moments m = {m1, m2 - m1 * m1, m3 - 3.0 * m1 * m2 + 2.0 * m1 * m1 * m1};
-    double p50 = quantile(&m, 0), p99 = fmin(quantile(&m, normal_99), s->worst_p99);
+    double p50 = moments_quantile(&m, 0), p99 = fmin(moments_quantile(&m, MOMENTS_Z99), s->worst_p99);
     w->mean_ms = m1 + (s->tail_ms[TAIL_BAD] + s->tail_ms[TAIL_LOSS]) / s->completed;
     if (tails_of_window(s, t)) {
-        p50 = quantile_with(&m, t, 0.5, 0);
-        p99 = quantile_with(&m, t, 0.99, normal_99);
+        p50 = moments_quantile_with(&m, t, 0.5, 0);
+        p99 = moments_quantile_with(&m, t, 0.99, MOMENTS_Z99);
     }
     w->p50_ms = noisy(f, p50, 1.2);
     w->p99_ms = noisy(f, p99, 3.4);
