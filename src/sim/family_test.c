@@ -48,6 +48,35 @@ static void every_family_writes_a_file_that_is_read(void **state)
     assert_true(families >= 27);
 }
 
+/* Before anything happens every service is well, at each hour of its day: nobody is judged by a patient who was always ill. */
+static void every_service_is_healthy_before_its_illness(void **state)
+{
+    (void)state;
+    for (const char *const *name = family_names(); *name; name++) {
+        for (uint64_t seed = 1; seed <= 12; seed++) {
+            struct arena a = ARENA_INIT;
+            struct err e;
+            struct plant_window w;
+            const struct scenario *s = parsed(&a, *name, seed, WORLD_FLUID);
+            const struct plant_config *c = &s->parts[0].plant;
+            struct fluid *f = fluid_new(c, seed, &e);
+            assert_non_null(f);
+            fluid_advance(f, 120 * US_PER_S);
+            fluid_window_take(f, &w);
+            for (int hour = 0; hour < (c->day_amp > 0 ? 48 : 1); hour++) {
+                fluid_advance(f, 120 * US_PER_S + (hour + 1) * (c->day_amp > 0 ? US_PER_HOUR : 600 * US_PER_S));
+                fluid_window_take(f, &w);
+                bool well = w.p99_ms > 30 && w.p99_ms < (c->batch_max > 64 ? 58 : 46) && w.queue < 250 && w.refused == 0;
+                if (well) continue;
+                print_error("%s, seed %d, hour %d: p99 %g, queue %g\n", *name, (int)seed, hour, w.p99_ms, w.queue);
+                fail();
+            }
+            fluid_free(f);
+            arena_free(&a);
+        }
+    }
+}
+
 static void a_seed_is_a_world(void **state)
 {
     (void)state;
@@ -107,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_family_writes_a_file_that_is_read),
+        cmocka_unit_test(every_service_is_healthy_before_its_illness),
         cmocka_unit_test(a_seed_is_a_world),
         cmocka_unit_test(sizes_stay_within_their_ranges),
         cmocka_unit_test(an_unknown_name_is_refused_with_the_nearest),
