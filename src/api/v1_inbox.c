@@ -1,4 +1,5 @@
 /* Requests that wait for a person, with all that one needs to decide. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +13,21 @@
 
 /* ---- the record of the request ---- */
 
-struct finding_request { struct arena *arena; struct record *r; uint64_t seq; unsigned looked; bool found; };
+struct finding_request { struct arena *arena; const char *plan; struct record *r; uint64_t seq; unsigned looked; bool found; };
+
+static bool of_plan(const struct record *r, const char *plan)
+{
+    char hex[65];
+    if (!record_has(r, RF_PLAN)) return false;
+    for (unsigned i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", r->v[RF_PLAN].hex32[i]);
+    return text_eq(hex, plan);
+}
 
 static bool find_request(void *arg, uint64_t seq, const struct record *r, const char *bytes, size_t len)
 {
     struct finding_request *f = arg;
     (void)bytes, (void)len;
-    if (r->kind == RECORD_REQUEST) {
+    if (r->kind == RECORD_REQUEST && of_plan(r, f->plan)) {
         f->r = record_copy(f->arena, r);
         f->seq = seq;
         f->found = f->r != NULL;
@@ -105,7 +114,7 @@ static void request_json(const struct v1_port *port, struct emit *e, const struc
 {
     const struct knob_def *k = &v->def->knobs[v->request.knob];
     const struct cause_def *c = v->request.cause < v->def->cause_count ? &v->def->causes[v->request.cause] : NULL;
-    struct finding_request f = {.arena = arena};
+    struct finding_request f = {.arena = arena, .plan = v->request.plan_hash};
     struct err err;
     (void)port->records_back(port->ctx, v->def->name, UINT64_MAX, &(struct v1_sink){.arg = &f, .record = find_request}, &err);
     const struct record *r = f.found ? f.r : NULL;
