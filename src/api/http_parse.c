@@ -34,7 +34,8 @@ static int method_of(const char *name, struct http_head *h)
         h->method_name = table[i].name;
         return 0;
     }
-    return 501;
+    /* Named like a method of HTTP, but answered nowhere here; anything else is none. */
+    return name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '\0' ? 405 : 501;
 }
 
 static int read_target(char *target, struct http_head *h, const char **why)

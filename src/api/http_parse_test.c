@@ -64,7 +64,9 @@ static void refuses_what_two_readers_may_read_in_two_ways(void **state)
     expect(400, "GET /\r\nHost: a\r\n\r\n");
     expect(400, "GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n");
     expect(505, "GET / HTTP/2.0\r\nHost: a\r\n\r\n");
-    expect(501, "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(405, "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(405, "OPTIONS / HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(405, "QUERY / HTTP/1.1\r\nHost: a\r\n\r\n");
     expect(501, "get / HTTP/1.1\r\nHost: a\r\n\r\n");
     expect(417, "GET / HTTP/1.1\r\nHost: a\r\nExpect: magic\r\n\r\n");
 }

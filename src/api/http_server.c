@@ -88,6 +88,7 @@ static void refuse(struct http_connection *c, int status, const char *why)
     c->request->head.close = true;
     if (!c->request->head.method) c->request->head.method = HTTP_GET;
     c->phase = PHASE_HANDLED;
+    if (status == 405) http_reply_header(c->request, "Allow", "GET, HEAD, POST, PUT, DELETE");
     http_reply_error(c->request, status, "%s", why);
 }
 

@@ -54,7 +54,7 @@ static const char *text_type(const struct route *row)
 static json_t *answer(const struct route *row)
 {
     if (text_eq(row->data, "NONE")) {
-        json_t *schema = strstr(row->pattern, "openapi.json") ? json_pack("{s:s}", "type", "object") : json_pack("{s:s}", "type",
+        json_t *schema = strstr(row->pattern, "/openapi.") ? json_pack("{s:s}", "type", "object") : json_pack("{s:s}", "type",
                 "string");
         return json_pack("{s:s,s:o}", "description", row->summary, "content", content(text_type(row), schema));
     }

@@ -84,8 +84,10 @@ class Pages(SystemTest):
         return requests[0]
 
     def all_pages(self):
-        for path in ("session", "status", "services", "services/embed", "services/embed/explain", "services/embed/series", "incidents",
-                     "inbox", "tuning", "audit", "audit/search", "audit/state", "audit/verify", "policy", "policy/revisions", "health",
+        for path in ("session", "status", "services", "services/embed", "services/embed/explain", "services/embed/series",
+                     "incidents",
+                     "inbox", "tuning", "audit", "audit/search", "audit/state", "audit/verify", "policy", "policy/revisions",
+                         "health",
                      "modules", "config", "reasons", "words"):
             self.get(path)
 
@@ -156,7 +158,8 @@ class Pages(SystemTest):
             self.assertAlmostEqual(38, latency["baseline"][i], delta=3)
         kinds = [m["kind"] for m in series["marks"]]
         self.assertTrue({"incident", "action", "verdict", "closed"} <= set(kinds), kinds)
-        for query in ({"from": "x"}, {"step": "0.5"}, {"step": "-1"}, {"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"},
+        for query in ({"from": "x"}, {"step": "0.5"}, {"step": "-1"}, {"from": "2026-01-02T00:00:00Z",
+                                                                       "to": "2026-01-01T00:00:00Z"},
                       {"from": "1", "to": "9999999999999999999"}, {"step": "1", "from": "1700000000", "to": "1700100000"}):
             code, text = self.d.request("GET", "/api/v1/services/embed/series?" + urllib.parse.urlencode(query))
             self.assertEqual(400, code, text)
