@@ -64,8 +64,8 @@ static bool end_of(struct api *api, struct http_request *r, const struct v1_fiel
         return false;
     }
     if (f[UNTIL].set) {
-        if (n == 0 && strlen(f[UNTIL].text) >= 10 && f[UNTIL].text[4] == '-' && wall_parse(f[UNTIL].text, ret)) return true;
-        v1_refuse(r, STATUS_INVALID, "until is a time with its zone, as 2026-11-12T18:00:00+08:00, or a date", "");
+        if (n == 0 && strlen(f[UNTIL].text) > 10 && f[UNTIL].text[4] == '-' && wall_parse(f[UNTIL].text, ret)) return true;
+        v1_refuse(r, STATUS_INVALID, "until is a time with its zone, as 2026-11-12T18:00:00+08:00", "");
         return false;
     }
     bool good = n > 0 && span_parse(f[FOR].text, (unsigned)n, &d) == n && d.us >= US_PER_MIN && d.us <= 365 * US_PER_DAY;
