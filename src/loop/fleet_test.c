@@ -103,7 +103,7 @@ static void report(struct fleet *f, unsigned i)
         signals[s] = s;
         points[s] = (struct point){f->now, values[s], 0, WHY_KNOWN};
     }
-    struct event e = {.kind = EVENT_VALUES, .service = (uint16_t)i, .u.values = {signals, points, B_SIGNALS}};
+    struct event e = {.kind = EVENT_VALUES, .service = (uint16_t)i, .u.values = {signals, points, B_SIGNALS, false}};
     send(f, &e);
 }
 

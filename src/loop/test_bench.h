@@ -269,7 +269,7 @@ static inline void bench_values(struct bench *b)
         signals[n] = i;
         points[n++] = (struct point){b->now, b->signal[i], 0, WHY_KNOWN};
     }
-    struct event e = {.kind = EVENT_VALUES, .u.values = {signals, points, n}};
+    struct event e = {.kind = EVENT_VALUES, .u.values = {signals, points, n, false}};
     bench_event(b, &e);
 }
 

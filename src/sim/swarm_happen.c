@@ -56,7 +56,7 @@ static void deploy(struct swarm_service *s)
 
 static void late_values(struct swarm_service *s, const struct later *l)
 {
-    struct event e = {.kind = EVENT_VALUES, .service = s->index, .u.values = {l->signals, l->points, l->n}};
+    struct event e = {.kind = EVENT_VALUES, .service = s->index, .u.values = {l->signals, l->points, l->n, false}};
     swarm_see(s, l->signals, l->points, l->n);
     swarm_step(s->w, &e);
 }

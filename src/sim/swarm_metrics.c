@@ -89,7 +89,7 @@ static void deliver(struct swarm_service *s, struct tick_points *p)
         memcpy(l->points, p->points, p->n * sizeof *l->points);
         return;
     }
-    struct event e = {.kind = EVENT_VALUES, .service = s->index, .u.values = {p->signals, p->points, p->n}};
+    struct event e = {.kind = EVENT_VALUES, .service = s->index, .u.values = {p->signals, p->points, p->n, false}};
     swarm_see(s, p->signals, p->points, p->n);
     swarm_step(s->w, &e);
 }

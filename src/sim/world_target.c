@@ -141,7 +141,7 @@ static struct point script_point(const struct world *w, uint16_t i)
 
 void target_deliver(struct world *w, const struct world_points *p)
 {
-    struct event e = {.kind = EVENT_VALUES, .u.values = {p->signals, p->points, p->n}};
+    struct event e = {.kind = EVENT_VALUES, .u.values = {p->signals, p->points, p->n, false}};
     world_step(w, &e);
 }
 

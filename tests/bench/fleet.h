@@ -149,7 +149,7 @@ static inline void fleet_values(struct fleet *f, uint16_t service)
         signals[i] = i;
         points[i] = (struct point){f->now, fleet_value(f, i), 1000, WHY_KNOWN};
     }
-    struct event e = {.kind = EVENT_VALUES, .service = service, .u.values = {signals, points, FLEET_SIGNALS}};
+    struct event e = {.kind = EVENT_VALUES, .service = service, .u.values = {signals, points, FLEET_SIGNALS, false}};
     fleet_step(f, &e, &u);
     fleet_answer(f, u.effects, u.n);
 }

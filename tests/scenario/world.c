@@ -166,7 +166,7 @@ static void report(struct world *w, uint16_t service)
         signals[n] = i;
         points[n++] = (struct point){w->now, v, 0, WHY_KNOWN};
     }
-    struct event e = {.kind = EVENT_VALUES, .service = service, .u.values = {signals, points, n}};
+    struct event e = {.kind = EVENT_VALUES, .service = service, .u.values = {signals, points, n, false}};
     world_send(w, &e);
 }
 
