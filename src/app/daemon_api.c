@@ -149,15 +149,19 @@ static void get_runtime(void *ctx, struct api_runtime *ret)
     port_numbers(d, ret);
 }
 
+/* Whole or not at all: half a token would keep every later start from working. */
 static bool make_token(const char *path, char *out, size_t cap)
 {
     unsigned char bytes[32];
+    char fresh[1210];
     randombytes_buf(bytes, sizeof bytes);
     (void)sodium_bin2hex(out, cap, bytes, sizeof bytes);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    (void)unlink(fresh);               /* left over from a start that did not come so far */
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return false;
     bool ok = write(fd, out, strlen(out)) == (ssize_t)strlen(out) && write(fd, "\n", 1) == 1 && fsync(fd) == 0;
-    return close(fd) == 0 && ok;
+    return close(fd) == 0 && ok && rename(fresh, path) == 0;
 }
 
 bool daemon_token(struct daemon *d)

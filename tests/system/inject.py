@@ -33,6 +33,7 @@ ERRORS = {
     "other": (5,),
 }
 NO_END = "the story has no end"
+DISK_IS_SLOW = "the disk does not answer"
 
 
 def said(lines):
@@ -90,13 +91,15 @@ class Life(crash.Run):
         status, over = self.cycle()
         hit, first = self.shim.get("hit"), len(self.log)
         self.shim.set(kind=0, number=0, site=0, listing=0)
-        audit_log.need(hit or status == 0, "no fault, and still it ended with %d", status)
+        slow = any(DISK_IS_SLOW in line for line in self.log[-2:])       # said, and true of a busy machine, too
+        audit_log.need(hit or status == 0 or slow, "no fault, and still it ended with %d", status)
         lives = 1
         while not over:
             lives += 1
             audit_log.need(lives < 5, "the story does not end in four lives")
             again, over = self.cycle()
-            audit_log.need(again == 0, "without a fault it ended with %d", again)
+            slow = any(DISK_IS_SLOW in line for line in self.log[-2:])
+            audit_log.need(again == 0 or slow, "without a fault it ended with %d", again)
         records = [json.loads(b) for b in self.known]
         audit_log.check_stories(records, 32.0, float(self.target.knobs.values["batch_max"]), self.writes)
         done = subprocess.run([BINARY, "audit", "verify", "--data", self.data], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
