@@ -101,7 +101,10 @@ bool daemon_access_open(struct daemon *d)
     }
     a->tls = d->tls != NULL;
     d->api.stream = stream_new(d->base, &d->api);
-    if (!d->api.stream) return false;
+    if (!d->api.stream) {
+        log_line(LEVEL_ERROR, "api", "cannot start: out of memory or of file descriptors", "at", "live events", NULL);
+        return false;
+    }
     if (!a->broken && auth_lists(a->auth)->user_n == 0) {
         auth_setup_new(a->auth, secret);
         (void)text_copy(d->setup, sizeof d->setup, secret);

@@ -273,10 +273,15 @@ class Run:
         self.target.close()
 
 
-def seeded(folder, story, write_mode):
-    run = Run(folder, story, write_mode)
+def fill(run):
+    """A warm service: history up to now."""
     subprocess.run([SEED, run.config, run.data, "latency_p99=38", "queue_depth=140", "throughput=1000", "batch_size=31",
                     "gpu_util=0.65", "error_ratio=0.001"], check=True)
+
+
+def seeded(folder, story, write_mode):
+    run = Run(folder, story, write_mode)
+    fill(run)
     return run
 
 

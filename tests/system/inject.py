@@ -122,9 +122,8 @@ def once(fault):
     result = dict(fault, violation=None, hit=0, status=None, kinds=[], said=[])
     life = None
     try:
-        os.makedirs(os.path.join(folder, "data"), mode=0o700)
-        shutil.copytree(fault["seeded"], os.path.join(folder, "data"), dirs_exist_ok=True)
         life = Life(folder, fault)
+        crash.fill(life)
         result.update(life.run(fault.get("listing", False)))
         if fault.get("listing"):
             result["sites"] = life.shim.sites()
@@ -140,17 +139,9 @@ def once(fault):
     return result
 
 
-def seed_folder():
-    """A data folder with a warm service, to be copied for each run."""
-    folder = tempfile.mkdtemp(prefix="trimtab-inject-seed-")
-    run = crash.seeded(folder, "whole", "good")
-    run.close()
-    return folder, run.data
-
-
-def plan(kinds, pool, seeded, wanted, rng):
+def plan(kinds, pool, wanted, rng):
     """What is to fail, from one life a kind in which everything goes well."""
-    quiet = [dict(kind=k, site=0, number=0, error=0, listing=True, seeded=seeded) for k in kinds]
+    quiet = [dict(kind=k, site=0, number=0, error=0, listing=True) for k in kinds]
     faults, places, normal = [], {}, None
     for r in pool.map(one, quiet):
         audit_log.need(not r["violation"], "without a fault: %s %s", r["violation"], r.get("log"))
@@ -159,7 +150,7 @@ def plan(kinds, pool, seeded, wanted, rng):
         places[r["kind"]] = len(r["sites"])
         for s in sorted(r["sites"], key=lambda x: x["hash"]):
             for error in ERRORS[r["kind"]]:
-                faults.append(dict(kind=r["kind"], site=s["hash"], number=1, error=error, seeded=seeded))
+                faults.append(dict(kind=r["kind"], site=s["hash"], number=1, error=error))
                 if s["count"] > 1:
                     faults.append(dict(faults[-1], number=rng.randint(2, s["count"])))
     if wanted and wanted < len(faults):
@@ -200,23 +191,21 @@ def main():
     p.add_argument("--keep", help="a file for the results of all runs")
     a = p.parse_args()
     began = time.monotonic()
-    folder, seeded = seed_folder()
-    try:
-        with concurrent.futures.ProcessPoolExecutor(a.jobs) as pool:
-            if a.only:
-                kind, site, number, error = a.only.split(":")
-                r = one(dict(kind=kind, site=int(site), number=int(number), error=int(error), seeded=seeded))
-                print(json.dumps(r, indent=1))
-                return 1 if r["violation"] else 0
-            faults, places, normal = plan(a.kinds.split(","), pool, seeded, a.runs, random.Random(a.seed))
-            print("%d faults at %s places" % (len(faults), places), file=sys.stderr, flush=True)
-            results = []
-            for r in pool.map(one, faults):
-                results.append(r)
-                if r["violation"]:
-                    print(json.dumps(r, indent=1), file=sys.stderr, flush=True)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    if a.only:
+        kind, site, number, error = a.only.split(":")
+        r = one(dict(kind=kind, site=int(site), number=int(number), error=int(error)))
+        print(json.dumps(r, indent=1))
+        return 1 if r["violation"] else 0
+    with concurrent.futures.ProcessPoolExecutor(a.jobs) as pool:
+        faults, places, normal = plan(a.kinds.split(","), pool, a.runs, random.Random(a.seed))
+        print("%d faults at %s places" % (len(faults), places), file=sys.stderr, flush=True)
+        results = []
+        for r in pool.map(one, faults):
+            results.append(r)
+            if r["violation"]:
+                print(json.dumps(r, indent=1), file=sys.stderr, flush=True)
+            if len(results) % 100 == 0:
+                print(json.dumps(summary(results, places, normal, began)), file=sys.stderr, flush=True)
     if a.keep:
         with open(a.keep, "w", encoding="utf-8") as f:
             json.dump({"normal": normal, "results": results}, f)
