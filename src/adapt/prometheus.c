@@ -82,7 +82,7 @@ static struct asked *asked_of(struct prometheus *p, const struct policy *policy,
     while (s && !text_eq(s->service, def->name)) s = s->next;
     if (!s) {
         s = calloc(1, sizeof *s);
-        CHECK(s != NULL);
+        CHECK_MEMORY(s);
         (void)text_copy(s->service, sizeof s->service, def->name);
         s->next = p->services;
         p->services = s;
@@ -200,7 +200,7 @@ static void send_batch(struct poll *p, const struct service_def *def, const uint
 {
     struct buf body = BUF_INIT;
     struct batch *b = calloc(1, sizeof *b);
-    CHECK(b != NULL);
+    CHECK_MEMORY(b);
     b->poll = p;
     b->n = n;
     memcpy(b->signals, signals, n * sizeof *signals);
@@ -231,7 +231,7 @@ static void poll_server(void *ctx, const struct policy *policy, uint16_t service
     CHECK(target == POLL_SERVER && def->prometheus);
     if (s->out) return;                  /* the one answer under way counts */
     struct poll *p = calloc(1, sizeof *p);
-    CHECK(p != NULL);
+    CHECK_MEMORY(p);
     owner->a->now(owner->a->ctx, &now, &wall);
     *p = (struct poll){.owner = owner, .asked = s, .service = service, .began = now};
     (void)text_copy(p->revision, sizeof p->revision, policy->revision);
@@ -273,7 +273,7 @@ void prometheus_ask_past(struct prometheus *p, const struct prometheus_past *ask
 {
     struct buf body = BUF_INIT;
     struct past *past = calloc(1, sizeof *past);
-    CHECK(past != NULL);
+    CHECK_MEMORY(past);
     past->done = ask->done;
     past->arg = ask->arg;
     prometheus_ask(&body, ask->signals, ask->batch, ask->n, ask->server->timeout, &ask->span);

@@ -97,7 +97,7 @@ static struct server *server_of(struct servers *s, const char *url)
         if (text_eq(v->url, url)) return v;
     size_t n = strlen(url) + 1;
     struct server *v = calloc(1, sizeof *v + n);
-    CHECK(v != NULL);
+    CHECK_MEMORY(v);
     memcpy(v->url, url, n);
     v->owner = s;
     v->last = &v->first;
@@ -196,7 +196,7 @@ static void copy_def(struct waiting *w, const struct prometheus_def *d)
     for (size_t i = 0; i < ARRAY_LEN(files); i++) n += files[i] ? strlen(files[i]) + 1 : 0;
     for (uint16_t i = 0; i < d->header_count; i++) n += strlen(d->headers[i]) + 1;
     char *at = w->texts = malloc(n);
-    CHECK(at != NULL);
+    CHECK_MEMORY(at);
     w->def = (struct prometheus_def){.timeout = d->timeout, .header_count = d->header_count,
                                      .bearer_file = keep(&at, d->bearer_file), .basic_file = keep(&at, d->basic_file),
                                      .ca_file = keep(&at, d->ca_file), .cert_file = keep(&at, d->cert_file),
@@ -208,7 +208,7 @@ void servers_send(struct servers *s, const struct server_order *o)
 {
     struct server *v = server_of(s, o->def->url);
     struct waiting *w = calloc(1, sizeof *w);
-    CHECK(w != NULL);
+    CHECK_MEMORY(w);
     size_t url = strlen(o->def->url), path = strlen(o->path) + 1;
     *w = (struct waiting){.server = v, .since = now_of_clock(), .done = o->done, .arg = o->arg,
                           .url = malloc(url + path), .body = strdup(o->body)};

@@ -220,7 +220,7 @@ void remote_write_put(struct remote_write *r, const struct buf *message, uint32_
 {
     size_t len = snappy_max_compressed_length(message->len);
     struct request *q = calloc(1, sizeof *q);
-    CHECK(q != NULL);
+    CHECK_MEMORY(q);
     q->body = malloc(len ? len : 1);
     CHECK(q->body != NULL && snappy_compress(message->data, message->len, q->body, &len) == SNAPPY_OK);
     q->len = len;

@@ -101,7 +101,7 @@ void access_write(struct access *a, const struct access_change *c, void (*done)(
                   void *ctx)
 {
     struct writing *w = calloc(1, sizeof *w);
-    CHECK(w != NULL);
+    CHECK_MEMORY(w);
     *w = (struct writing){.access = a, .change = *c, .done = done, .ctx = ctx};
     a->changes++;
     CHECK(work_add(a->work, write_run, write_done, write_drop, w, true));

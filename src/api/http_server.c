@@ -248,7 +248,7 @@ struct http_stream *http_reply_stream(struct http_request *r, const char *conten
     *s = (struct http_stream){c, gone, ctx};
     r->head.close = true;
     put_head(c, r, 200, content_type);
-    (void)evbuffer_add(bufferevent_get_output(c->bev), "\r\n", 2);
+    CHECK_MEMORY(evbuffer_add(bufferevent_get_output(c->bev), "\r\n", 2) == 0);
     c->server->stream_n++;
     c->stream = s;
     c->request = NULL;

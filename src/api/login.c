@@ -143,7 +143,7 @@ void login_post_login(void *ctx, struct http_request *r)
     }
     const struct access_user *u = auth_user(a->auth, f[0].text);
     struct attempt *t = calloc(1, sizeof *t);
-    CHECK(t != NULL);
+    CHECK_MEMORY(t);
     t->api = ctx;
     t->r = r;
     (void)text_copy(t->name, sizeof t->name, f[0].text);
@@ -245,7 +245,7 @@ void login_post_setup(void *ctx, struct http_request *r)
         v1_refuse(r, STATUS_INVALID, fault, "");
     } else {
         struct change *c = calloc(1, sizeof *c);
-        CHECK(c != NULL);
+        CHECK_MEMORY(c);
         *c = (struct change){.api = ctx, .r = r, .first = true, .user = {.role = ROLE_ADMIN, .last_login = now_of(a)}};
         c->user.created = c->user.last_login;
         (void)text_copy(c->user.name, sizeof c->user.name, f[1].text);

@@ -118,7 +118,7 @@ static json_t *document(void)
         json_object_set_new(json_object_get(paths, rows[i].pattern), method, operation(&rows[i]));
     }
     json_t *components = json_loadb((const char *)files[0].bytes, files[0].len, JSON_REJECT_DUPLICATES, NULL);
-    CHECK(components != NULL);
+    CHECK_MEMORY(components);
     return json_pack("{s:s,s:{s:s,s:s,s:s,s:s,s:{s:s,s:s}},s:[{s:s}],s:o,s:o}", "openapi", "3.1.0", "info", "title", "trimtab",
                      "version", "1", "summary",
                      "Watches inference services, changes one knob by one notch, verifies, keeps or takes back.", "description",

@@ -131,7 +131,7 @@ void people_post_users(void *ctx, struct http_request *r)
         v1_refuse(r, STATUS_EXISTS, "there is a user of this name already", "exists");
     } else {
         struct putting *p = calloc(1, sizeof *p);
-        CHECK(p != NULL);
+        CHECK_MEMORY(p);
         *p = (struct putting){.api = ctx, .r = r, .user = u, .is_new = true};
         (void)text_copy(p->user.name, sizeof p->user.name, f[NAME].text);
         hash_and_put(p, f[PASSWORD].text);
@@ -169,7 +169,7 @@ void people_post_user(void *ctx, struct http_request *r)
         return;
     }
     struct putting *p = calloc(1, sizeof *p);
-    CHECK(p != NULL);
+    CHECK_MEMORY(p);
     *p = (struct putting){.api = ctx, .r = r, .user = changed};
     if (f[PASSWORD].set) hash_and_put(p, f[PASSWORD].text);
     else put_user(p);

@@ -384,7 +384,7 @@ void stream_get(void *ctx, struct http_request *r)
     struct buf b = BUF_INIT;
     char last[64] = "";
     const char *header = http_request_header(r, "Last-Event-ID");
-    CHECK(l != NULL);
+    CHECK_MEMORY(l);
     if (header) (void)text_copy(last, sizeof last, header);
     else (void)http_request_query(r, "last_event", last, sizeof last);
     l->hub = h;

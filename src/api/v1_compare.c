@@ -159,7 +159,7 @@ void v1_get_compare(void *ctx, struct http_request *r)
     struct err e;
     enum status s = STATUS_OK;
     struct side *two = calloc(2, sizeof *two);
-    CHECK(two != NULL);
+    CHECK_MEMORY(two);
     if (!action_in_path(r, action) || !v1_window_of(api, r, action, &w)) {
         free(two);
         return;

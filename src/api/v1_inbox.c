@@ -168,7 +168,7 @@ void v1_get_inbox(void *ctx, struct http_request *r)
     struct arena arena = ARENA_INIT;
     struct service_view v;
     struct v1_answer a;
-    CHECK(list != NULL);
+    CHECK_MEMORY(list);
     for (uint16_t i = 0; i < p->service_count; i++) {
         api->control.view(api->control.ctx, i, &arena, &v);
         if (v.request.present) list[n++] = (struct waiting){i, v.request.expiry.us};

@@ -417,7 +417,7 @@ void v1_get_story(void *ctx, struct http_request *r)
     struct v1_answer a;
     struct err e;
     uint64_t n = 0;
-    CHECK(s.items != NULL);
+    CHECK_MEMORY(s.items);
     enum status st = STATUS_OK;
     if (!num_parse_u64(number, strlen(number), &n)) st = err_set(&e, STATUS_INVALID,
                                                                  "the incident in the address is a whole number");

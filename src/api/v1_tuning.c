@@ -214,7 +214,7 @@ void v1_get_tuning(void *ctx, struct http_request *r)
     }
     l.limit = limit < ACTIONS_MAX ? (unsigned)limit : ACTIONS_MAX;
     l.rows = calloc(ACTIONS_MAX, sizeof *l.rows);
-    CHECK(l.rows != NULL);
+    CHECK_MEMORY(l.rows);
     enum status s = l.limit == 0 ? STATUS_OK
                                  : port->actions(port->ctx, service[0] ? service : NULL, UINT32_MAX,
                                                  &(struct v1_sink){.arg = &l, .action = add_row}, &e);

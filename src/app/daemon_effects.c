@@ -173,7 +173,7 @@ void daemon_reply_when_durable(struct daemon *d, void (*done)(void *ctx, enum st
                                void *ctx)
 {
     struct pending_command *p = calloc(1, sizeof *p);
-    CHECK(p != NULL);
+    CHECK_MEMORY(p);
     *p = (struct pending_command){.next = d->commands, .id = ++d->next_command, .verb = COMMAND_NORMAL_NOW,
                                   .text = "recorded", .service = ALL_SERVICES, .done = done, .done_ctx = ctx,
                                   .after = d->next_token, .since = clock_monotonic_us()};

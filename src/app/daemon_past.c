@@ -271,7 +271,7 @@ static bool is_new(struct daemon *d, const struct service_def *s)
 void daemon_past_start(struct daemon *d)
 {
     struct past_reading *r = calloc(1, sizeof *r);
-    CHECK(r != NULL);
+    CHECK_MEMORY(r);
     r->d = d;
     r->services = calloc(d->policy->service_count, sizeof *r->services);
     r->retry = evtimer_new(d->base, on_retry, r);

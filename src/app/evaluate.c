@@ -60,7 +60,7 @@ static struct evaluate_task *new_task(struct evaluate_tasks *t)
     if (t->n == t->cap) {
         t->cap = t->cap ? t->cap * 2 : 256;
         t->items = realloc(t->items, t->cap * sizeof *t->items);
-        CHECK(t->items != NULL);
+        CHECK_MEMORY(t->items);
     }
     t->items[t->n] = (struct evaluate_task){0};
     return &t->items[t->n++];
@@ -199,7 +199,7 @@ static int run(const struct args *a, const struct evaluate_tasks *tasks, const s
 {
     struct evaluate_result *all = calloc(tasks->n, sizeof *all);
     int code = EXIT_FAIL;
-    CHECK(all != NULL);
+    CHECK_MEMORY(all);
     if (evaluate_tasks_run(tasks, plan, all)) {
         struct buf command = BUF_INIT;
         print_command(&command, a);

@@ -32,7 +32,7 @@ static bool add_series(void *arg, const char *service, const char *signal, const
     if (q->n == q->cap) {
         q->cap = q->cap ? q->cap * 2 : 64;
         q->all = realloc(q->all, q->cap * sizeof *q->all);
-        CHECK(q->all != NULL);
+        CHECK_MEMORY(q->all);
     }
     struct series *s = &q->all[q->n++];
     *s = (struct series){.service = strdup(service), .signal = strdup(signal), .layer = strdup(layer)};
@@ -50,7 +50,7 @@ static bool add_sample(void *arg, const struct store_step *step)
     if (q->sample_n == q->sample_cap) {
         q->sample_cap = q->sample_cap ? q->sample_cap * 2 : 4096;
         q->samples = realloc(q->samples, q->sample_cap * sizeof *q->samples);
-        CHECK(q->samples != NULL);
+        CHECK_MEMORY(q->samples);
     }
     struct pq_sample *s = &q->samples[q->sample_n++];
     s->t_ms = step->at / US_PER_MS;

@@ -11,7 +11,7 @@ static void *grow(void *array, size_t *n, size_t *cap, size_t size)
     if (*n == *cap) {
         *cap = *cap ? 2 * *cap : 32;
         array = realloc(array, *cap * size);
-        CHECK(array != NULL);
+        CHECK_MEMORY(array);
     }
     memset((char *)array + *n * size, 0, size);
     (*n)++;

@@ -123,7 +123,7 @@ static char *id_of(struct loop *l, uint32_t number)
 static struct record *new_record(struct loop *l, enum record_kind kind, const struct command *c)
 {
     struct record *r = ARENA_NEW(&l->arena, struct record);
-    CHECK(r != NULL);
+    CHECK_MEMORY(r);
     record_init(r, kind);
     record_i64(r, RF_AT, l->wall.us);
     record_text(r, RF_BY, arena_strdup(&l->arena, c->by ? c->by : ""));
@@ -314,7 +314,7 @@ void windows_frozen_words(struct buf *out, const struct loop *l, const struct se
 static char *copy(struct arena *a, const char *text)
 {
     char *c = arena_strdup(a, text);
-    CHECK(c != NULL);
+    CHECK_MEMORY(c);
     return c;
 }
 
@@ -335,7 +335,7 @@ static void view_open(struct arena *a, const struct window *w, struct window_vie
     buf_free(&id);
     if (w->service[0] == '\0') return;
     v->services = ARENA_NEW(a, const char *);
-    CHECK(v->services != NULL);
+    CHECK_MEMORY(v->services);
     v->services[0] = copy(a, w->service);
     v->service_n = 1;
 }
@@ -344,7 +344,7 @@ void loop_windows(const struct loop *l, struct arena *a, struct window_view **re
 {
     struct window_view *all = ARENA_NEW_N(a, l->policy->freeze_count + l->window_n + 1u, struct window_view);
     uint32_t n = 0;
-    CHECK(all != NULL);
+    CHECK_MEMORY(all);
     for (unsigned i = 0; i < l->window_n; i++) {
         if (before(l, l->windows[i].until)) view_open(a, &l->windows[i], &all[n++]);
     }
