@@ -22,7 +22,8 @@ CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
 .PHONY: evaluate evaluate-clean agreement
-.PHONY: check-web all setup soak mutants check asan tsan clang bench crash inject power demo install fuzz explore docs clean help program
+.PHONY: check-web all setup soak mutants check asan tsan clang bench crash inject power
+.PHONY: demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
 

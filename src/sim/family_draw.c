@@ -111,7 +111,8 @@ static void network_loss(struct draft *d)
     draft_fault(d, FAULT_LOSS, draft_log(d, "size", .005, .1), draft_minutes(d, "ramp", .5, 30));
 }
 
-/* Most of the memory is the model: smaller batches or a smaller cache give back little. From 56 % used to the host's trouble above 92 %: 7 hours at 5 % an hour, two weeks at 0.1 %. */
+/* Most of the memory is the model: smaller batches or a smaller cache give back little. From 56 % used to the host's trouble above
+ * 92 %: 7 hours at 5 % an hour, two weeks at 0.1 %. */
 static void leak(struct draft *d)
 {
     double size = draft_log(d, "size", .1, 5);

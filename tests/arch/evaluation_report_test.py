@@ -29,7 +29,8 @@ def score(recovered, slo, **more):
          "slo_minutes_scaling_cures": 2.0, "slo_minutes_scaling_cannot": slo, "detect_delay_s": 60, "recover_s": 900,
          "regret": 3.0, "replica_hours": 50.0, "clean_acts": 0, "clean_service_years": 0.5,
          "wrong_per_1000_service_years_high": 5991.0}
-    for key in ("first_acts_incurable", "second_acts_incurable", "placebo_kept", "placebo_kept_noisy", "self_healing_kept", "quiet_acts"):
+    for key in ("first_acts_incurable", "second_acts_incurable", "placebo_kept", "placebo_kept_noisy", "self_healing_kept",
+                "quiet_acts"):
         s[key] = rate(0, 0)
     s.update(more)
     return s
