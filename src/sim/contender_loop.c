@@ -70,7 +70,6 @@ static bool knobs_differ(const struct world *w, const struct contest *t)
     return differ;
 }
 
-/* Clean worlds last years and are watched through the audit alone; else the truth is kept tick by tick. */
 static void run_ticks(struct world *w, const struct contest *t, struct truth *truth)
 {
     for (uint32_t i = 0; i < t->oracle->n; i++) {
@@ -104,7 +103,9 @@ enum status contender_loop(const struct contender *c, const struct contest *t, s
     }
     part_set_mode(p, MODE_AUTO);
     if (c->without) c->without(&p->services[0]);
-    struct world *w = part_world(t->world->part, p, t->world->seed, e);
+    bool years = t->oracle->label == LABEL_CLEAN && t->world->part->kind == WORLD_FLUID;
+    struct world *w = years ? part_world_coarse(t->world->part, p, t->world->seed, e)
+                            : part_world(t->world->part, p, t->world->seed, e);
     enum status s = w ? run_world(w, t, ret, e) : e->code;
     world_free(w);
     config_free(p);

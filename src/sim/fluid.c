@@ -25,7 +25,7 @@ struct fluid_sums {
 struct fluid {
     struct plant_env env;
     struct prng rng, starts;     /* starts of replicas draw from a stream of their own: scaling moves no other chance */
-    int64_t now_us, down_until_us, process_start_us;
+    int64_t now_us, down_until_us, process_start_us, step_us;
     int64_t ready_us[PLANT_GPUS_MAX];  /* replica serves from here on; INT64_MAX: it does not exist or found no place */
     double waiting_fetch;        /* for a fetch slot */
     double rhythm, excess;       /* for a batch: what a greedy server leaves by its gulps, and what piled up beyond */
@@ -101,15 +101,17 @@ static double fetch_waiting(const struct fluid *f, const struct stage *s, double
     return power / (1.0 - use) * 0.5 * (1.0 + spread * spread);
 }
 
-/* Use of the slots at which this second ends at rest; 1: more comes than can pass. */
+static double step_s(const struct fluid *f) { return (double)f->step_us / 1e6; }
+
+/* Use of the slots at which this step ends at rest; 1: more comes than can pass. */
 static double fetch_use(const struct fluid *f, const struct stage *s, double offered)
 {
-    double low = 0, high = 0.9999, want = f->waiting_fetch + offered;
-    if (fetch_waiting(f, s, high) + high * s->fetch_rate < want) return 1;
-    if (want < 0.8 * s->fetch_rate) return want / s->fetch_rate;
+    double low = 0, high = 0.9999, want = f->waiting_fetch + offered * step_s(f), most = s->fetch_rate * step_s(f);
+    if (fetch_waiting(f, s, high) + high * most < want) return 1;
+    if (want < 0.8 * most) return want / most;
     for (int i = 0; i < 30; i++) {
         double mid = 0.5 * (low + high);
-        if (fetch_waiting(f, s, mid) + mid * s->fetch_rate < want) low = mid;
+        if (fetch_waiting(f, s, mid) + mid * most < want) low = mid;
         else high = mid;
     }
     return 0.5 * (low + high);
@@ -119,7 +121,7 @@ static double fetch_stage(struct fluid *f, const struct stage *s, double offered
 {
     if (isinf(s->fetch_rate)) return offered;
     double passed = fetch_use(f, s, offered) * s->fetch_rate;
-    double inside = f->waiting_fetch + offered - passed;
+    double inside = f->waiting_fetch + (offered - passed) * step_s(f);
     f->waiting_fetch = fmax(inside, 0);
     return passed;
 }
@@ -133,10 +135,10 @@ static double noise_at_rest(double use) { return 0.5 * flow_noise * use / (1.0 -
 
 static double draw_open_unit(struct fluid *f) { return 1.0 - prng_unit(&f->rng); }
 
-/* What piles up in a second: the excess wanders, held at 0 and at `room`, where requests are refused. Returns these. */
+/* What piles up in a step: the excess wanders, held at 0 and at `room`, where requests are refused. Returns these. */
 static double pile_up(struct fluid *f, double in, double rate, double room)
 {
-    double var = flow_noise * fmin(in, rate), end = in - rate + sqrt(var) * stats_draw_normal(&f->rng, 0, 1);
+    double var = flow_noise * fmin(in, rate) * step_s(f), end = (in - rate) * step_s(f) + sqrt(var) * stats_draw_normal(&f->rng, 0, 1);
     double before = f->excess;
     if (before < 0.5 * room) {
         double free = rest_reflect(before, end, var, draw_open_unit(f));
@@ -183,9 +185,9 @@ static void count_compute(struct fluid *f, const struct stage *s, const struct r
     double ms = kernel_ms(&f->env, s->noise, b), gap = f->env.host_ms;
     ms += fmax(fmin(f->env.swing * (ms + gap), 0.9 * gap), -0.9 * ms);
     f->sums.peaks += f->peak_batch;
-    f->sums.batches += out / b;
-    f->sums.kernel += out / b * ms;
-    f->sums.busy += fmin(out / b * ms * 1e-3, s->serving);
+    f->sums.batches += out / b * step_s(f);
+    f->sums.kernel += out / b * ms * step_s(f);
+    f->sums.busy += fmin(out / b * ms * 1e-3, s->serving) * step_s(f);
     f->peak_batch = fmin(fmax(rest_times(r, use).peak * s->batch, b), s->batch);
 }
 
@@ -213,7 +215,7 @@ static double timed_out(const struct fluid *f, const struct stage *s, const stru
     return out * late;
 }
 
-/* Moves the queues on by a second; returns the refused. A greedy server takes in gulps, so the cap bites half a gulp early. */
+/* Moves the queues on by a step; returns the refused, a second. A greedy server takes in gulps, so the cap bites half a gulp early. */
 static double queues_move(struct fluid *f, const struct stage *s, const struct rest *r, double offered, struct flow *w)
 {
     double cap = f->env.config.queue_cap, scale = s->serving * s->batch * out_of_step(f, s), gulp = rest_queue(r, 0.95) * scale;
@@ -222,16 +224,18 @@ static double queues_move(struct fluid *f, const struct stage *s, const struct r
     double room = fmax(cap - 0.5 * gulp, 0.3 * cap) - rhythm, over = fmax(f->waiting_fetch - room, 0), before = f->excess;
     f->waiting_fetch -= over;
     double refused = pile_up(f, w->in, s->rate, fmax(room - f->waiting_fetch, 0));
-    w->out = fmax(w->in - refused - (f->excess - before) - (rhythm - f->rhythm), 0);
+    double dt = step_s(f);
+    w->out = fmax(w->in - refused / dt - (f->excess - before) / dt - (rhythm - f->rhythm) / dt, 0);
     w->out = fmin(w->out, s->rate * 1.05);
     w->use = fmin(w->out / s->rate, 1);
     w->excess = 0.5 * (before + f->excess);
     f->rhythm = rhythm;
-    return over + refused;
+    return (over + refused) / dt;
 }
 
 static void serve_second(struct fluid *f, const struct stage *s, double offered)
 {
+    double dt = step_s(f);
     struct rest r;
     struct flow w = {0};
     rest_column(&r, s->share, s->serving);
@@ -240,11 +244,11 @@ static void serve_second(struct fluid *f, const struct stage *s, double offered)
     double late = timed_out(f, s, &m, w.out);
     f->latency_s = m.mean * 1e-3;
     for (unsigned i = 0; i < TAILS; i++) f->latency_s += s->tail[i].part * s->tail[i].extra_ms * 1e-3;
-    f->sums.queue += f->waiting_fetch + f->rhythm + w.excess;
-    f->sums.refused += refused;
-    f->admitted += 0.3 * (offered - refused - f->admitted);  /* smoothed: the upstream answers faster than a second */
-    f->sums.timeouts += late;
-    count_answers(f, s, &m, w.out);
+    f->sums.queue += (f->waiting_fetch + f->rhythm + w.excess) * dt;
+    f->sums.refused += refused * dt;
+    f->admitted += (dt > 1 ? 1.0 : 0.3) * (offered - refused - f->admitted);  /* smoothed: the upstream answers faster than a second */
+    f->sums.timeouts += late * dt;
+    count_answers(f, s, &m, w.out * dt);
     count_compute(f, s, &r, w.out, w.use);
     f->repeats = f->env.config.retry_max > 0 ? (refused + late) * f->env.config.retry_share : 0;
 }
@@ -263,16 +267,17 @@ static void step(struct fluid *f)
         f->down_until_us = 0;
         f->process_start_us = f->now_us;
     }
-    env_step(&f->env, f->now_us, 1.0, f->admitted, f->peak_batch);
+    double dt = step_s(f);
+    env_step(&f->env, f->now_us, dt, f->admitted * dt, f->peak_batch);
     if (f->env.restart_due && f->down_until_us == 0) fluid_restart(f);
     scale_replicas(f);
     struct stage s = stage_now(f);
     double offered = offered_now(f);
-    f->sums.seconds += 1;
-    f->sums.offered += offered;
-    f->sums.available += s.serving;
+    f->sums.seconds += dt;
+    f->sums.offered += offered * dt;
+    f->sums.available += s.serving * dt;
     if (f->down_until_us != 0 || s.serving < 1) {
-        f->sums.refused += offered;
+        f->sums.refused += offered * dt;
         f->repeats = f->admitted = 0;
         return;
     }
@@ -295,6 +300,7 @@ struct fluid *fluid_new(const struct plant_config *c, uint64_t seed, struct err 
     env_init(&f->env, c, &surroundings);
     for (unsigned i = 0; i < PLANT_GPUS_MAX; i++) f->ready_us[i] = (double)i < c->replicas ? 0 : INT64_MAX;
     f->latency_s = 0.030;
+    f->step_us = US_PER_S;
     f->admitted = c->rate;
     return f;
 }
@@ -323,15 +329,31 @@ enum status fluid_fault_add(struct fluid *f, const struct plant_fault *fault, st
     return env_fault_add(&f->env, fault, e);
 }
 
+/* What an AR(1) process of correlation time tau has left of its standard deviation when it is averaged over t. */
+static double left_of_sd(double t, double tau)
+{
+    double x = t / tau;
+    return sqrt(2.0 / x * (1.0 + stats_expm1(-x) / x));
+}
+
+void fluid_coarse(struct fluid *f, int64_t step_us)
+{
+    struct plant_config *c = &f->env.config;
+    double t = (double)step_us * 1e-6;
+    f->step_us = step_us;
+    c->load_sigma *= left_of_sd(t, c->load_tau_s);
+    c->fetch_wobble *= left_of_sd(t, c->fetch_tau_s);
+}
+
 void fluid_faults_lift(struct fluid *f) { env_faults_lift(&f->env); }
 
 void fluid_calendar(struct fluid *f, int64_t us) { f->env.calendar_us = us; }
 
 void fluid_advance(struct fluid *f, int64_t until_us)
 {
-    while (f->now_us + US_PER_S <= until_us) {
+    while (f->now_us + f->step_us <= until_us) {
         step(f);
-        f->now_us += US_PER_S;
+        f->now_us += f->step_us;
     }
 }
 

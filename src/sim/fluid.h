@@ -23,7 +23,10 @@ enum status fluid_fault_add(struct fluid *f, const struct plant_fault *fault, st
 void fluid_faults_lift(struct fluid *f);
 /* Plant time 0 lies `us` after a Monday 00:00 of its users; negative for a past that ends at the start of another world. */
 void fluid_calendar(struct fluid *f, int64_t us);
-/* Runs whole seconds until `until_us`. */
+/* Steps of `step_us` (10 s to a minute) instead of a second, for years of a healthy service; call it before the first step. The
+ * load's wobble counts with its mean over a step, and what piles up and goes within one is not seen. */
+void fluid_coarse(struct fluid *f, int64_t step_us);
+/* Runs whole steps until `until_us`: seconds, unless coarse. */
 void fluid_advance(struct fluid *f, int64_t until_us);
 int64_t fluid_now_us(const struct fluid *f);
 enum status fluid_knob_get(const struct fluid *f, const char *knob, struct buf *out, struct err *e);

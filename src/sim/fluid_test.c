@@ -255,6 +255,35 @@ static void a_leak_ends_in_a_restart(void **state)
     fluid_free(f);
 }
 
+/* The same healthy service in steps of a second and of 30 seconds: what the loop would see of it. */
+static void coarse_steps_tell_the_same_of_a_healthy_service(void **state)
+{
+    (void)state;
+    struct plant_config c;
+    struct plant_window fine[2];
+    struct err e;
+    plant_config_reference(&c);
+    c.day_amp = 0.1;
+    for (int coarse = 0; coarse < 2; coarse++) {
+        struct fluid *f = fluid_new(&c, 3, &e);
+        assert_non_null(f);
+        if (coarse) fluid_coarse(f, 30 * US_PER_S);
+        fluid_advance(f, 12 * US_PER_HOUR);
+        struct plant_window skipped;
+        fluid_window_take(f, &skipped);
+        fluid_advance(f, 18 * US_PER_HOUR);
+        fluid_window_take(f, &fine[coarse]);
+        fluid_free(f);
+    }
+    assert_near(fine[1].seconds, fine[0].seconds, 0);
+    assert_near(fine[1].p99_ms, fine[0].p99_ms, 0.05 * fine[0].p99_ms);
+    assert_near(fine[1].mean_ms, fine[0].mean_ms, 0.03 * fine[0].mean_ms);
+    assert_near(fine[1].queue, fine[0].queue, 0.08 * fine[0].queue);
+    assert_near(fine[1].throughput, fine[0].throughput, 0.01 * fine[0].throughput);
+    assert_near(fine[1].gpu_util, fine[0].gpu_util, 0.01);
+    assert_near(fine[1].fetch_ms, fine[0].fetch_ms, 0.02 * fine[0].fetch_ms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +294,7 @@ int main(void)
         cmocka_unit_test(a_month_of_flows_is_repeatable),
         cmocka_unit_test(the_calendar_has_a_past),
         cmocka_unit_test(a_leak_ends_in_a_restart),
+        cmocka_unit_test(coarse_steps_tell_the_same_of_a_healthy_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,14 +82,25 @@ static enum status add_steps(struct world *w, const struct scenario_part *part, 
     return st;
 }
 
-struct world *part_world(const struct scenario_part *part, struct policy *policy, uint64_t seed, struct err *e)
+static struct world *open_world(const struct scenario_part *part, struct policy *policy, uint64_t seed, bool coarse, struct err *e)
 {
     struct world_options o = {.policy = policy, .kind = part->kind, .seed = seed, .start = part->start,
-                              .plant = part->plant, .history = part->history, .interval = part->interval};
+                              .plant = part->plant, .history = part->history, .interval = part->interval,
+                              .coarse = coarse};
     struct world *w = world_new(&o, e);
     enum status st = w ? add_series(w, part, e) : e->code;
     if (st == STATUS_OK) st = add_steps(w, part, e);
     if (st == STATUS_OK) return w;
     world_free(w);
     return NULL;
+}
+
+struct world *part_world(const struct scenario_part *part, struct policy *policy, uint64_t seed, struct err *e)
+{
+    return open_world(part, policy, seed, false, e);
+}
+
+struct world *part_world_coarse(const struct scenario_part *part, struct policy *policy, uint64_t seed, struct err *e)
+{
+    return open_world(part, policy, seed, true, e);
 }

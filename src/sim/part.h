@@ -10,5 +10,7 @@ struct policy *part_policy(const struct scenario_part *part, const char *folder,
 void part_set_mode(struct policy *p, enum mode mode);
 /* NULL and *e: the plant refuses its configuration, a fault, series or knob does not fit. */
 struct world *part_world(const struct scenario_part *part, struct policy *policy, uint64_t seed, struct err *e);
+/* The same, in steps as long as a tick (world_options.coarse). */
+struct world *part_world_coarse(const struct scenario_part *part, struct policy *policy, uint64_t seed, struct err *e);
 
 #endif

@@ -218,6 +218,7 @@ struct world *world_new(const struct world_options *o, struct err *e)
     for (unsigned i = 0; i < POLICY_SIGNALS_MAX; i++) w->newest[i] = NAN;
     if (o->kind == WORLD_PLANT) w->plant = plant_new(&o->plant, o->seed, e);
     if (o->kind == WORLD_FLUID) w->fluid = fluid_new(&o->plant, o->seed, e);
+    if (w->fluid && o->coarse) fluid_coarse(w->fluid, o->policy->tick.us);
     if ((o->kind == WORLD_PLANT && !w->plant) || (o->kind == WORLD_FLUID && !w->fluid)) {
         world_free(w);
         return NULL;

@@ -27,6 +27,7 @@ struct world_options {
     struct plant_config plant;       /* plant and fluid worlds */
     struct span interval;            /* script worlds: between two values of a series; 0: the policy's tick */
     struct span history;             /* healthy past that is imported before the start */
+    bool coarse;                     /* fluid worlds: steps as long as a tick, past included; for years of a healthy service */
 };
 
 /* A row of the timeline: a tick whose decision differs from the one before, or an audit record. */
