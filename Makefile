@@ -102,8 +102,7 @@ evaluate: program ## trimtab and others in many worlds: build/evaluation.json; W
 	  --json build/evaluation.json --each build/evaluation.jsonl
 
 evaluate-clean: program ## YEARS of healthy services: how often is something done wrongly? build/evaluation-clean.json
-	@build/trimtab evaluate --families clean-month --contenders trimtab --runs $$(($(YEARS) * 12)) --jobs $(JOBS) \
-	  --json build/evaluation-clean.json
+	@build/trimtab evaluate --clean-years $(YEARS) --contenders trimtab --jobs $(JOBS) --json build/evaluation-clean.json
 
 mutants: ## build mutants of our own code and count how many the checkers catch (build-mutants)
 	@scripts/setup build test

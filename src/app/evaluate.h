@@ -17,7 +17,7 @@ struct evaluate_task {
 };
 struct evaluate_tasks { struct evaluate_task *items; size_t n, cap; };
 
-struct evaluate_plan { uint32_t who; uint64_t jobs; };
+struct evaluate_plan { uint32_t who; uint64_t jobs; struct span clean; };
 
 /* Fills all[i] for each task, whatever the number of processes. false: a process died; said on stderr with the world's name. */
 bool evaluate_tasks_run(const struct evaluate_tasks *t, const struct evaluate_plan *p, struct evaluate_result *all);

@@ -155,6 +155,7 @@ static enum status run_tuner(const struct contender *c, const struct contest *t,
         rig_free(u.rig);
         return err_set(e, STATUS_MEMORY, "out of memory for a run of %s", c->name);
     }
+    if (t->oracle->label == LABEL_CLEAN) rig_coarse(u.rig);
     for (uint32_t i = 0; i < t->oracle->n; i++) {
         rig_tick(u.rig, &window);
         truth_add(&truth, &window);

@@ -118,6 +118,7 @@ void evaluate_world(const char *bytes, size_t len, const char *path, const struc
     else if (why) broken(ret, path, why);
     if (!ret->broken) {
         struct scenario_part part = s->parts[0];
+        if (o->clean.us > 0 && part.kind == WORLD_FLUID && oracle_is_clean(&part)) part.duration = o->clean;
         if (part.history.us <= 0) part.history = HISTORY_LEAST;
         ret->seed = s->seed + o->seed_add;
         struct policy *p = part_policy(&part, o->folder, &d);

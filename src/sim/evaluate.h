@@ -11,6 +11,7 @@
 struct evaluate_options {
     uint32_t who;
     uint64_t seed_add;           /* added to the file's seed: run 0, 1, 2 ... of one world */
+    struct span clean;           /* clean worlds go on for so long; 0: as their file says */
     const char *folder;          /* of the file, for its policy; NULL: shipped ones only */
 };
 

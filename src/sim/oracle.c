@@ -191,6 +191,7 @@ static enum status look_at_clean(const struct oracle_world *w, struct oracle *o,
     uint32_t n = ticks_of(span_min(w->part->duration, SPAN_DAY(1)), w->tick);
     struct rig *r = rig_new(w->part, w->part->kind, RIG_HEALTHY, w->seed, w->tick, e);
     if (!r) return e->code;
+    rig_coarse(r);
     bool ok = run_to(r, &day, n);
     o->usual = usual_of(&day);
     knobs_of(w, r, o);
@@ -220,14 +221,14 @@ static enum status run_both(const struct oracle_world *w, struct rig *nothing, s
     return ok ? STATUS_OK : err_set(e, STATUS_MEMORY, "out of memory for a world of %u ticks", n);
 }
 
-static bool anything_happens(const struct scenario_part *p)
+bool oracle_is_clean(const struct scenario_part *p)
 {
     for (uint16_t i = 0; i < p->step_count; i++) {
         const struct scenario_step *s = &p->steps[i];
         bool calendar = s->kind == STEP_FAULT && s->fault.kind == FAULT_SEASON_SHIFT;   /* of healthy users */
-        if (s->kind != STEP_COMMAND && !calendar) return true;
+        if (s->kind != STEP_COMMAND && !calendar) return false;
     }
-    return false;
+    return true;
 }
 
 /* A deploy that the service's watch of releases covers at the onset. */
@@ -282,7 +283,7 @@ enum status oracle_ask(const struct oracle_world *w, struct oracle *ret, struct 
     struct oracle_best best = {0};
     enum status s = STATUS_OK;
     *ret = o;
-    if (!anything_happens(w->part)) return look_at_clean(w, ret, e);
+    if (oracle_is_clean(w->part)) return look_at_clean(w, ret, e);
     struct rig *nothing = rig_new(w->part, w->part->kind, RIG_AS_IT_IS, w->seed, w->tick, e);
     struct rig *twin = nothing ? rig_new(w->part, w->part->kind, RIG_HEALTHY, w->seed, w->tick, e) : NULL;
     s = twin ? run_both(w, nothing, twin, &o, e) : e->code;

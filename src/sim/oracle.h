@@ -79,6 +79,8 @@ struct oracle {
     uint32_t replays;
 };
 
+/* Does nothing happen in it? */
+bool oracle_is_clean(const struct scenario_part *p);
 enum status oracle_ask(const struct oracle_world *w, struct oracle *ret, struct err *e);
 void oracle_free(struct oracle *o);
 

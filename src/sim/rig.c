@@ -49,6 +49,11 @@ struct rig *rig_new(const struct scenario_part *part, enum world_kind kind, enum
     return NULL;
 }
 
+void rig_coarse(struct rig *r)
+{
+    if (r->fluid) fluid_coarse(r->fluid, r->tick.us);
+}
+
 struct rig *rig_clone(const struct rig *r)
 {
     struct rig *c = malloc(sizeof *c);

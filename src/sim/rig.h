@@ -13,6 +13,8 @@ enum rig_world { RIG_AS_IT_IS, RIG_HEALTHY };   /* HEALTHY: the same service to 
  * NULL and *e: the plant refuses its configuration or a fault. */
 struct rig *rig_new(const struct scenario_part *part, enum world_kind kind, enum rig_world which, uint64_t seed,
                     struct span tick, struct err *e);
+/* Steps as long as a tick (fluid_coarse), before the first tick. A plant stays as it is. */
+void rig_coarse(struct rig *r);
 struct rig *rig_clone(const struct rig *r);     /* NULL: out of memory */
 void rig_free(struct rig *r);                   /* takes NULL */
 /* One tick further; what happened in it. */
