@@ -212,7 +212,14 @@ void tick_fill_reads(const struct loop *l, const struct service_loop *s, struct 
 
 static void only_decision(struct service_loop *s, enum decision_kind kind, enum reason reason)
 {
-    s->decision = (struct decision){.kind = kind, .reason = reason, .advice_cause = NO_INDEX};
+    struct decision *d = &s->decision;       /* 11 KB, nearly all of it gates: those beyond the count are not cleared */
+    d->kind = kind;
+    d->reason = reason;
+    d->has_plan = false;
+    d->plan = (struct plan){0};
+    d->advice_cause = NO_INDEX;
+    d->person_gates = 0;
+    d->gate_count = d->gates_left_out = 0;
 }
 
 /* Every tick yields exactly one decision with a reason, also when there is nothing to decide. */

@@ -54,6 +54,7 @@ struct world {
     struct spoiler spoiler;
     struct buf page;                         /* the newest page, for a scrape that is stuck */
     struct world_waiting waiting[WORLD_WAITING_MAX]; uint16_t waiting_n;
+    struct read_vector read;                 /* the answer that is being given */
     struct plant_window last;                /* of a fluid target: its last tick */
     struct arena log_arena;
     const struct record **log;
