@@ -217,8 +217,9 @@ int command_evaluate(const struct args *a)
     struct evaluate_plan plan = {.jobs = 2};
     uint64_t runs = 1, first = 1, years = 0;
     const char *worlds = args_text(a, "worlds"), *families = args_text(a, "families");
-    bool ok = args_want(a, 0, 0) && number(a, "clean-years", 1, RUNS_MAX, &years) && number(a, "runs", 1, RUNS_MAX, &runs) && number(a, "jobs", 1, EVALUATE_JOBS_MAX, &plan.jobs) &&
-              number(a, "seed", 0, UINT64_MAX / 2, &first) && choose(args_text(a, "contenders"), &plan.who);
+    bool ok = args_want(a, 0, 0) && number(a, "clean-years", 1, RUNS_MAX, &years) && number(a, "runs", 1, RUNS_MAX, &runs) &&
+              number(a, "jobs", 1, EVALUATE_JOBS_MAX, &plan.jobs) && number(a, "seed", 0, UINT64_MAX / 2, &first) &&
+              choose(args_text(a, "contenders"), &plan.who);
     if (ok && worlds && families) {
         fprintf(stderr, "trimtab evaluate: either --worlds or --families\n");
         ok = false;

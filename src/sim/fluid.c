@@ -138,7 +138,8 @@ static double draw_open_unit(struct fluid *f) { return 1.0 - prng_unit(&f->rng);
 /* What piles up in a step: the excess wanders, held at 0 and at `room`, where requests are refused. Returns these. */
 static double pile_up(struct fluid *f, double in, double rate, double room)
 {
-    double var = flow_noise * fmin(in, rate) * step_s(f), end = (in - rate) * step_s(f) + sqrt(var) * stats_draw_normal(&f->rng, 0, 1);
+    double var = flow_noise * fmin(in, rate) * step_s(f);
+    double end = (in - rate) * step_s(f) + sqrt(var) * stats_draw_normal(&f->rng, 0, 1);
     double before = f->excess;
     if (before < 0.5 * room) {
         double free = rest_reflect(before, end, var, draw_open_unit(f));
@@ -215,7 +216,8 @@ static double timed_out(const struct fluid *f, const struct stage *s, const stru
     return out * late;
 }
 
-/* Moves the queues on by a step; returns the refused, a second. A greedy server takes in gulps, so the cap bites half a gulp early. */
+/* Moves the queues on by a step; returns the refused, a second. A greedy server takes in gulps, so the cap bites half a gulp
+ * early. */
 static double queues_move(struct fluid *f, const struct stage *s, const struct rest *r, double offered, struct flow *w)
 {
     double cap = f->env.config.queue_cap, scale = s->serving * s->batch * out_of_step(f, s), gulp = rest_queue(r, 0.95) * scale;
@@ -246,7 +248,8 @@ static void serve_second(struct fluid *f, const struct stage *s, double offered)
     for (unsigned i = 0; i < TAILS; i++) f->latency_s += s->tail[i].part * s->tail[i].extra_ms * 1e-3;
     f->sums.queue += (f->waiting_fetch + f->rhythm + w.excess) * dt;
     f->sums.refused += refused * dt;
-    f->admitted += (dt > 1 ? 1.0 : 0.3) * (offered - refused - f->admitted);  /* smoothed: the upstream answers faster than a second */
+    /* Smoothed: the upstream answers faster than a second. */
+    f->admitted += (dt > 1 ? 1.0 : 0.3) * (offered - refused - f->admitted);
     f->sums.timeouts += late * dt;
     count_answers(f, s, &m, w.out * dt);
     count_compute(f, s, &r, w.out, w.use);
