@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "loop/service.h"
 
-#define CLOCK_STEP SPAN_S(10)         /* loop.md row 51 */
 #define CLOCK_FREEZE_TICKS 3
 
 struct effect *loop_effect(struct loop *l, enum effect_kind kind, uint16_t service)
@@ -316,7 +315,7 @@ void loop_step(struct loop *l, const struct event *e, struct update *ret)
     if (e->kind == EVENT_RELOAD) {
         step_reload(l, e);
     } else if (e->kind == EVENT_RECORD && loop_record_of_all(e->u.record)) {
-        windows_fold(l, e->u.record);
+        windows_fold(l, e);
     } else if (e->kind == EVENT_COMMAND && windows_command(l, e->service, &e->u.command)) {
         /* windows belong to the loop, not to one service */
     } else if (e->service == ALL_SERVICES) {

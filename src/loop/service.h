@@ -130,6 +130,7 @@ struct service_loop {
     struct instant opened_at;         /* last incident, for the storm gate */
 };
 
+#define CLOCK_STEP SPAN_S(10)         /* loop.md row 51 */
 #define RECENT_ACTIONS 1024           /* fleet.per_hour is at most 1000 */
 #define WINDOWS_MAX 64
 
@@ -262,7 +263,7 @@ void command_reply(struct loop *l, uint64_t id, enum status status, const char *
 /* windows.c */
 void windows_clock_step(struct loop *l, int64_t offset_before);
 struct wall windows_other_wall(const struct loop *l);              /* what the clock before a step would show; NONE: no doubt */
-void windows_fold(struct loop *l, const struct record *r);         /* one of loop_record_of_all */
+void windows_fold(struct loop *l, const struct event *e);          /* EVENT_RECORD with one of loop_record_of_all */
 void windows_acknowledge_fleet(struct loop *l, const struct command *c);
 bool windows_command(struct loop *l, uint16_t service, const struct command *c);   /* false: not about windows */
 void windows_update(struct loop *l, struct service_loop *s);       /* what is in force now, told to control */

@@ -106,10 +106,30 @@ bool loop_record_of_all(const struct record *r)
     return is_window(r) || (r->kind == RECORD_RESUME && !record_has(r, RF_SERVICE));
 }
 
-void windows_fold(struct loop *l, const struct record *r)
+static int64_t apart(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
+
+/* The age of a record is told by a clock that nobody sets. Where the wall clock has moved by more than that since, it was set
+ * while nobody looked; of several such records the one that is furthest off counts. */
+static void see_step_while_down(struct loop *l, const struct event *e)
 {
-    if (is_window(r)) fold(l, r);
-    else fleet_acknowledge(l);
+    if (!e->has_age) return;
+    int64_t offset = record_get_i64(e->u.record, RF_AT, 0) - (l->now.us - e->age.us);
+    int64_t moved = apart(l->wall_offset_us, offset);
+    bool doubted = instant_is_set(l->doubt_until) && instant_before(l->now, l->doubt_until);
+    if (moved <= CLOCK_STEP.us || (doubted && moved <= apart(l->wall_offset_us, l->doubt_offset_us))) return;
+    l->doubt_offset_us = offset;
+    l->doubt_until = instant_add(l->now, DOUBT);
+}
+
+void windows_fold(struct loop *l, const struct event *e)
+{
+    const struct record *r = e->u.record;
+    if (!is_window(r)) {
+        fleet_acknowledge(l);
+        return;
+    }
+    see_step_while_down(l, e);
+    fold(l, r);
 }
 
 static char *id_of(struct loop *l, uint32_t number)

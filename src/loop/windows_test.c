@@ -120,11 +120,30 @@ static void two_clocks(void **state)
     bench_free(b);
 }
 
+/* Set forward while the daemon was down: the record is younger than the wall clock says, so its window is not over yet. */
+static void two_clocks_over_a_restart(void **state)
+{
+    (void)state;
+    struct bench *b = bench_new(MODE_AUTO);
+    b->ages = true;
+    bench_start(b);
+    bench_run(b, SPAN_MIN(5));
+    ask(b, 0, COMMAND_FREEZE, NULL, SPAN_HOUR(1), ROLE_ADMIN);
+    b->start.us += 2 * US_PER_HOUR;
+    bench_restart(b, SPAN_MIN(10));
+    bench_run(b, SPAN_MIN(20));
+    assert_true(loop_control(b->loop, 0)->frozen & FREEZE_WINDOW);
+    bench_run(b, SPAN_MIN(31));
+    assert_int_equal(loop_control(b->loop, 0)->frozen & FREEZE_WINDOW, 0);
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opened_listed_ended), cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(the_log_brings_them_back), cmocka_unit_test(two_clocks),
+        cmocka_unit_test(two_clocks_over_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
