@@ -138,6 +138,8 @@ void daemon_notice(struct daemon *d, enum notice level, const char *subject, con
 bool daemon_log_open(struct daemon *d);                  /* lock, store */
 void daemon_log_fold_all(struct daemon *d);              /* at start: the whole log and the saved baselines */
 void daemon_log_load_state(struct daemon *d, uint16_t service);   /* its saved baselines, if there are any */
+/* After the records and before the end of the fold at start: what was seen since the saved baselines. */
+void daemon_refill(struct daemon *d);
 void daemon_log_append(struct daemon *d, const char *service, const struct record *records, uint32_t n, uint64_t loop_token);
 void daemon_log_own(struct daemon *d, enum record_kind kind, const char *by, const char *note);
 void daemon_log_fold_later(struct daemon *d, const char *service);

@@ -181,6 +181,7 @@ void daemon_log_fold_all(struct daemon *d)
         daemon_end(d, EXIT_FAIL);
         return;
     }
+    daemon_refill(d);
     daemon_step(d, &end);
 }
 

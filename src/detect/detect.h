@@ -91,6 +91,10 @@ void detect_import_begin(struct detect *d);
 void detect_import(struct detect *d, uint16_t signal, const struct point *points, const struct wall *walls, uint32_t n);
 void detect_import_end(struct detect *d, struct instant now, struct wall wall);
 
+/* Points between the saved state that was loaded and now, in time order, which nobody looked at: they fill the blocks that a
+ * running action is judged by, and nothing is learned from them. Those that the state has seen are passed over. */
+void detect_refill(struct detect *d, uint16_t signal, const struct point *points, uint32_t n);
+
 size_t detect_bytes(const struct detect *d);
 uint64_t detect_digest(const struct detect *d);
 struct detect *detect_clone(const struct detect *d);

@@ -38,6 +38,33 @@ void detect_import(struct detect *d, uint16_t signal, const struct point *points
     run_ticks(s, t, due, s->last_at + 1, apart);
 }
 
+/* Nothing is learned, and no block of it counts as healthy: what went on then only the incident's own record knows. */
+static int64_t relive(struct series *s, const struct track *t, int64_t due, int64_t until, int64_t wall_minus_at)
+{
+    for (; due < until; due += t->tick_us) {
+        struct series_tick k = {.now = due, .wall = due + wall_minus_at, .learn = LEARN_NO, .excluded = true};
+        series_tick(s, t, &k);
+    }
+    return due;
+}
+
+void detect_refill(struct detect *d, uint16_t signal, const struct point *points, uint32_t n)
+{
+    OBJ_VALID(d, DETECT_MAGIC);
+    CHECK(signal < d->n);
+    struct series *s = &d->series[signal];
+    const struct track *t = &d->tracks[signal];
+    if (s->last_tick == INT64_MIN || d->st.last_tick == INT64_MIN) return;
+    int64_t apart = d->st.last_wall - d->st.last_tick, due = s->last_tick + t->tick_us;
+    for (uint32_t i = 0; i < n; i++) {
+        if (points[i].at.us <= s->last_at) continue;
+        if ((points[i].at.us - due) / t->tick_us > SERIES_BLOCKS) return;   /* too far from what is saved to go on from there */
+        due = relive(s, t, due, points[i].at.us, apart);
+        series_feed(s, t, points[i]);
+    }
+    if (s->last_at != INT64_MIN) (void)relive(s, t, due, s->last_at + 1, apart);
+}
+
 void detect_import_end(struct detect *d, struct instant now, struct wall wall)
 {
     d->st.last_tick = INT64_MIN;

@@ -31,6 +31,7 @@ enum event_kind {
     EVENT_RECORD,        /* one record of the log, at start or after EFFECT_FOLD; oldest first */
     EVENT_FOLDED,        /* the log (of `service`, or all) has been given */
     EVENT_STATE,         /* saved baseline state of a service */
+    EVENT_REFILL,        /* points kept between the saved state and now, of one signal; after EVENT_STATE, before EVENT_FOLDED */
     EVENT_HISTORY,       /* imported points of one signal */
     EVENT_HEALTH         /* modules, store, clock, lease */
 };
@@ -74,6 +75,7 @@ struct event {
         struct { struct policy *policy; const char *by; } reload;
         const struct record *record;
         struct { const void *bytes; size_t len; struct span age; } state;
+        struct { uint16_t signal; const struct point *points; uint32_t n; } refill;
         struct { uint16_t signal; const struct point *points; const struct wall *walls; uint32_t n; bool last; } history;
         struct { uint8_t set, clear; const char *why; } health;   /* enum freeze_bit of loop/control.h; LEASE: set = another
                                                                    * replica leads, clear = this one does: its log follows */

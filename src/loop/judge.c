@@ -20,15 +20,18 @@ static const struct judge_def *judge_of(const struct service_loop *s)
     return s->action.policy.revision[0] ? &s->action.policy.judge : &s->def->judge;
 }
 
-/* What was measured under another value of a knob is no "before": an action that was taken back would lend its better half, or
- * its worse one, to the next. Where too little would be left, it counts all the same. */
+/* [start, end) of the samples before the change. What was measured under another value of a knob is no "before": an action that
+ * was taken back would lend its better half, or its worse one, to the next. Where too little would be left, it counts all the
+ * same. */
 static struct instant before_start(const struct service_loop *s)
 {
     const struct action_state *a = &s->action;
     struct instant earliest = instant_max(instant_sub(a->intent_at, BEFORE_MAX), a->onset);
     bool enough = !span_less(instant_since(a->intent_at, a->regime_from), BEFORE_LEAST);
-    return enough ? instant_max(earliest, a->regime_from) : earliest;
+    return instant_sub(enough ? instant_max(earliest, a->regime_from) : earliest, a->behind);
 }
+
+static struct instant before_end(const struct service_loop *s) { return instant_sub(s->action.intent_at, s->action.behind); }
 
 struct instant judge_regime(const struct service_loop *s)
 {
@@ -43,7 +46,7 @@ static void part(const struct loop *l, const struct service_loop *s, uint16_t si
     memset(out, 0, sizeof *out);
     if (signal == NO_INDEX) return;
     struct instant end = instant_add(l->now, SPAN_MS(1));
-    detect_blocks(s->detect, signal, before_start(s), a->intent_at, mem->before, VERIFY_BLOCKS_MAX, &out->before);
+    detect_blocks(s->detect, signal, before_start(s), before_end(s), mem->before, VERIFY_BLOCKS_MAX, &out->before);
     detect_blocks(s->detect, signal, a->window_start, end, mem->after, VERIFY_BLOCKS_MAX, &out->after);
 }
 
@@ -87,14 +90,14 @@ static void fill_errors(const struct loop *l, const struct service_loop *s, stru
 {
     const struct judge_def *j = judge_of(s);
     const struct action_state *a = &s->action;
-    struct instant from = before_start(s), end = instant_add(l->now, SPAN_MS(1));
+    struct instant from = before_start(s), to = before_end(s), end = instant_add(l->now, SPAN_MS(1));
     in->errors_configured = j->errors != NO_INDEX;
     if (!in->errors_configured) return;
-    double rate_before = slice_mean(s, j->throughput, from, a->intent_at);
+    double rate_before = slice_mean(s, j->throughput, from, to);
     double rate_after = slice_mean(s, j->throughput, a->window_start, end);
-    in->requests_before = rate_before * span_seconds(instant_since(a->intent_at, from));
+    in->requests_before = rate_before * span_seconds(instant_since(to, from));
     in->requests_after = rate_after * span_seconds(instant_since(end, a->window_start));
-    in->errors_before = slice_mean(s, j->errors, from, a->intent_at) * in->requests_before;
+    in->errors_before = slice_mean(s, j->errors, from, to) * in->requests_before;
     in->errors_after = slice_mean(s, j->errors, a->window_start, end) * in->requests_after;
 }
 
@@ -111,7 +114,8 @@ static double queue_threshold(const struct service_loop *s)
 static void fill_normals(const struct service_loop *s, struct verify_input *in)
 {
     const struct judge_def *j = judge_of(s);
-    struct instant end = instant_sub(s->action.onset, HEALTHY_GAP), from = instant_sub(end, SPAN_HOUR(1));
+    struct instant onset = instant_sub(s->action.onset, s->action.behind);
+    struct instant end = instant_sub(onset, HEALTHY_GAP), from = instant_sub(end, SPAN_HOUR(1));
     double mem[VERIFY_BLOCKS_MAX];
     struct blocks b;
     in->queue_hour_p90 = slice_quantile(s, j->queue, from, end, 0.9);

@@ -217,6 +217,16 @@ static void step_state(struct loop *l, struct service_loop *s, const struct even
     s->last_seen = instant_sub(l->now, e->u.state.age);
 }
 
+/* Somebody watched as long as points of the judge were kept. */
+static void step_refill(struct service_loop *s, const struct event *e)
+{
+    uint32_t n = e->u.refill.n;
+    if (s->folded || n == 0 || e->u.refill.signal >= s->def->signal_count) return;
+    detect_refill(s->detect, e->u.refill.signal, e->u.refill.points, n);
+    bool judge = e->u.refill.signal == s->def->judge.latency, seen = instant_is_set(s->last_seen);
+    if (judge && seen) s->last_seen = instant_max(s->last_seen, e->u.refill.points[n - 1].at);
+}
+
 static void step_history(struct loop *l, struct service_loop *s, const struct event *e)
 {
     if (!s->importing) {
@@ -246,6 +256,7 @@ static void step_service(struct loop *l, uint16_t service, const struct event *e
     case EVENT_RECORD: story_fold(l, s, e); break;
     case EVENT_FOLDED: step_folded(l, s); break;
     case EVENT_STATE: step_state(l, s, e); break;
+    case EVENT_REFILL: step_refill(s, e); break;
     case EVENT_HISTORY: step_history(l, s, e); break;
     case EVENT_HEALTH: step_health(l, s, e); break;
     case EVENT_RELOAD: break;

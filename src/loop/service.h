@@ -59,6 +59,8 @@ struct action_state {
     struct action_policy policy;
     struct instant onset, intent_at, window_start;
     struct instant regime_from;       /* since then nobody has turned a knob, the time to settle included; NONE: ever */
+    struct span behind;               /* by how much samples of before lie before these instants: after a restart records are dated
+                                       * by the time that certainly passed, samples by the wall time they were taken at */
     struct instant old_since;         /* NONE: since before we know */
     struct verify_early early;
     double errors_before_ratio, peak_before;

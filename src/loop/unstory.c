@@ -129,6 +129,7 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
                                    .errors_from = c->at, .old_since = field_instant(l, r, RF_SINCE),
                                    .errors_before_ratio = 0, .peak_before = 0, .regime_from = judge_regime(s)};
         a->peak_before = a->errors_before_ratio = __builtin_nan("");
+        a->behind = (struct span){c->at.us - (record_get_i64(r, RF_AT, 0) - l->wall_offset_us)};
         service_keep_policy(s);
         (void)text_copy(a->policy.revision, sizeof a->policy.revision, record_get_text(r, RF_POLICY));
     }

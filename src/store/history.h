@@ -33,6 +33,7 @@ struct store_step {
     int64_t at;
     double mean, min, max, last;  /* of the known points; NaN when there is none */
     uint32_t known, unknown;
+    uint32_t n;                   /* requests behind the last known point; 0: not applicable */
     enum unknown_why why;         /* of the last unknown point; KNOWN when there is none */
 };
 struct store_step_sink { bool (*step)(void *arg, const struct store_step *step); void *arg; };

@@ -113,6 +113,7 @@ static void add_point(struct gather *g, const struct store_row *r)
     g->sum += r->value;
     step->known++;
     step->last = r->value;
+    step->n = r->n;
     step->mean = g->sum / step->known;
     if (!(step->min <= r->value)) step->min = r->value;
     if (!(step->max >= r->value)) step->max = r->value;

@@ -130,6 +130,24 @@ class Crash(SystemTest):
             self.assertEqual(1, len(self.target.knobs.log))    # not sent again
         self.assertEqual(0, again.end())
 
+    def test_killed_in_its_window_a_change_is_judged_by_what_was_seen_before_it(self):
+        config = self.config()
+        self.seed(config)
+        d = self.start(config)
+        self.target.wait("scrape", after=40)
+        self.target.plant.set(p99=0.0468, queue=320.0, gpu=0.78)
+        self.target.wait("write", timeout=90)
+        self.target.plant.set(p99=0.0375, queue=70.0, gpu=0.66, fill=60.0)
+        d.wait_metric('trimtab_service_state{service="embed",state="observing"}', lambda v: v == 1)
+        self.target.wait("scrape", after=self.target.count("scrape") + 36)     # six minutes of ten
+        d.process.kill()
+        d.process.wait()
+        again = self.start(config)
+        line = again.wait_line(component="audit", msg="VERDICT", timeout=90)
+        self.assertEqual(("embed/1", "effective"), (line["action"], line["verdict"]))
+        self.assertEqual(1, len(self.target.knobs.log))
+        self.assertEqual(0, again.end())
+
     def test_kill_at_any_moment_starts_again(self):
         config = self.config()
         self.seed(config)
