@@ -219,5 +219,5 @@ void servers_send(struct servers *s, const struct server_order *o)
     *v->last = w;
     v->last = &w->next;
     struct timeval now = {0, 0};
-    (void)evtimer_add(s->soon, &now);
+    CHECK_MEMORY(evtimer_add(s->soon, &now) == 0);
 }

@@ -160,7 +160,7 @@ static void on_done(void *arg, const struct fetch_result *f)
     if (!good && may_help) {
         struct timeval pause = {r->tries < 6 ? 1L << r->tries : PAUSE_MOST_S, 0};
         r->tries++;
-        (void)evtimer_add(r->again, &pause);
+        CHECK_MEMORY(evtimer_add(r->again, &pause) == 0);
         return;
     }
     if (!good) r->counters.failed++;

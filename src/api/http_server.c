@@ -340,9 +340,10 @@ enum status http_server_listen(struct http_server *s, const char *address, char 
     enum status st = http_listen(address, &fd, bound, e);
     if (st != STATUS_OK) return st;
     s->listener = evconnlistener_new(s->base, on_accept, s, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-    if (s->listener) return STATUS_OK;
-    (void)close(fd);
-    return err_set(e, STATUS_MEMORY, "out of memory");
+    /* A listener that nobody watches would be an API that nobody reaches, and libevent does not say so when it makes one. */
+    if (s->listener && evconnlistener_enable(s->listener) == 0) return STATUS_OK;
+    if (!s->listener) (void)close(fd);
+    return err_set(e, STATUS_MEMORY, "cannot listen on %.80s: out of memory or of file descriptors", address);
 }
 
 void http_server_tls(struct http_server *s, struct http_tls *tls) { s->tls = tls; }

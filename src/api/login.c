@@ -291,7 +291,7 @@ void login_post_password(void *ctx, struct http_request *r)
     int64_t now = now_of(a), wait = auth_wait(a->auth, who->name, http_request_address(r), now);
     struct renewal *n = calloc(1, sizeof *n);
     struct change *c = calloc(1, sizeof *c);
-    CHECK(n && c);
+    CHECK_MEMORY(n && c);
     if (!u || fault || wait > 0) {
         if (!u) v1_refuse(r, STATUS_STATE, "only who has logged in with a password has one to change", "");
         else if (fault) v1_refuse(r, STATUS_INVALID, fault, "");

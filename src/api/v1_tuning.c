@@ -148,7 +148,7 @@ static void groups_json(struct emit *e, const struct row *rows, unsigned n)
 {
     bool *told = calloc(n ? n : 1, sizeof *told);
     struct group *g = calloc(1, sizeof *g);
-    CHECK(told && g);
+    CHECK_MEMORY(told && g);
     emit_open(e, "groups", '[');
     for (unsigned i = 0; i < n; i++) {
         if (told[i]) continue;

@@ -85,7 +85,7 @@ static void try_later(struct past_reading *r, const char *why)
     }
     log_line(LEVEL_WARN, "prometheus", "the history could not be read; asked again in a minute", "service", r->services[r->at],
              "error", why, NULL);
-    (void)evtimer_add(r->retry, &tv);
+    CHECK_MEMORY(evtimer_add(r->retry, &tv) == 0);
 }
 
 static void add_row(void *ctx, uint32_t place, struct wall at, double value)
@@ -97,7 +97,7 @@ static void add_row(void *ctx, uint32_t place, struct wall at, double value)
         c->cap = c->cap ? c->cap * 2 : 1024;
         c->times = realloc(c->times, c->cap * sizeof *c->times);
         c->values = realloc(c->values, c->cap * sizeof *c->values);
-        CHECK(c->times && c->values);
+        CHECK_MEMORY(c->times && c->values);
     }
     c->times[c->n] = at;
     c->values[c->n++] = value;
@@ -275,7 +275,7 @@ void daemon_past_start(struct daemon *d)
     r->d = d;
     r->services = calloc(d->policy->service_count, sizeof *r->services);
     r->retry = evtimer_new(d->base, on_retry, r);
-    CHECK(r->services && r->retry);
+    CHECK_MEMORY(r->services && r->retry);
     for (uint16_t i = 0; i < d->policy->service_count; i++) {
         if (is_new(d, &d->policy->services[i]))
             (void)text_copy(r->services[r->n++], sizeof *r->services, d->policy->services[i].name);

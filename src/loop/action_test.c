@@ -322,6 +322,28 @@ static void test_an_unreadable_target_halts_the_service(void **state)
     bench_free(b);
 }
 
+/* The baselines are as warm as they were; only the spike view has to warm again. */
+static void test_what_goes_bad_during_a_restart_is_not_learned_as_normal(void **state)
+{
+    (void)state;
+    struct bench *b = warm(MODE_AUTO);
+    struct buf saved = BUF_INIT;
+    loop_service_state(b->loop, 0, &saved);
+    loop_free(b->loop);
+    b->now = instant_add(b->now, SPAN_MIN(25));
+    b->loop = loop_new(&b->policy, b->now, bench_wall(b), (struct loop_options){.alone = true});
+    struct event e = {.kind = EVENT_STATE, .u.state = {saved.data, saved.len, SPAN_MIN(25)}};
+    bench_event(b, &e);
+    buf_free(&saved);
+    fault = true;
+    bench_fold(b);
+    bench_run(b, SPAN_MIN(3));
+    assert_string_equal(bench_story(b), "WARM INCIDENT");
+    bench_run(b, SPAN_MIN(30));
+    assert_string_equal(bench_story(b), "INTENT APPLIED VERDICT CLOSED");
+    bench_free(b);
+}
+
 /* Invariant 13: from START to START the wall clock may have been set, and no window gets shorter by it. */
 static void test_a_wall_clock_that_was_set_forward_shortens_no_window(void **state)
 {
@@ -366,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_a_crash_at_any_event_neither_loses_nor_doubles),
         cmocka_unit_test(test_a_release_while_watching_holds_the_change_for_a_person),
         cmocka_unit_test(test_an_unreadable_target_halts_the_service),
+        cmocka_unit_test(test_what_goes_bad_during_a_restart_is_not_learned_as_normal),
         cmocka_unit_test(test_a_wall_clock_that_was_set_forward_shortens_no_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,7 @@ static void count_records(struct loop *l, struct service_loop *s, const struct c
         }
         if (r->kind == RECORD_VERDICT && r->verdict == VERDICT_HARMFUL && r->fail) fleet_harm(l, s, r->action, r->at);
         if (r->kind == RECORD_INTENT) judge_begin(l, s);
+        if (r->kind == RECORD_WARM) s->was_warm = true;
         if (r->kind == RECORD_EXPIRED && r->knob < s->def->knob_count) skip_note(s, r);
         if (r->kind == RECORD_CLOSED || r->kind == RECORD_ACCEPTED) fleet_watch_storm(l, s);
         if (r->kind == RECORD_CLOSED || r->kind == RECORD_ACCEPTED) symptoms_closed(s);

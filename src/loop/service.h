@@ -106,6 +106,7 @@ struct service_loop {
     bool round_open, round_is_tick;
     struct span round;                /* shortest scrape interval */
     bool folded, warm, importing;
+    bool was_warm;                    /* the log has WARM */
     struct instant saved_at;
     struct instant first_tick;
     struct instant last_seen;         /* last full tick while not halted: how long nobody watched; NONE: a halt voided it */

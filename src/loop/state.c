@@ -22,7 +22,7 @@ struct service_plain {
     struct wall halted_at;
     struct span round;
     uint16_t polls_out, reads_out;
-    bool decided, round_open, round_is_tick, folded, warm, importing, outage, outage_told, blind_told, maintenance;
+    bool decided, round_open, round_is_tick, folded, warm, was_warm, importing, outage, outage_told, blind_told, maintenance;
     char model_version[64], halted_by[BY_MAX], halted_why[WORDS_MAX], request_hash[65];
     uint8_t plan_hash[32];
     struct waiting_command waiting[COMMANDS_WAITING_MAX];
@@ -53,7 +53,7 @@ struct loop_plain {
     X(control) X(action) X(causes) X(decision) X(next_round) X(next_tick) X(round_began) X(next_read) X(timed_at)      \
     X(saved_at) X(first_tick) X(last_seen) X(error_since) X(down_since) X(deployed) X(observed_since) X(opened_at)     \
     X(halted_at)                                                                                                       \
-    X(round) X(polls_out) X(reads_out) X(decided) X(round_open) X(round_is_tick) X(folded) X(warm) X(importing)        \
+    X(round) X(polls_out) X(reads_out) X(decided) X(round_open) X(round_is_tick) X(folded) X(warm) X(was_warm) X(importing) \
     X(outage) X(outage_told) X(blind_told) X(maintenance) X(waiting_n) X(incident_last) X(neighbour_harm)
 
 static void service_to_plain(const struct service_loop *s, struct service_plain *p)

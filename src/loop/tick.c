@@ -383,7 +383,9 @@ void tick_full(struct loop *l, struct service_loop *s)
     symptoms_eval(l, s);
     symptoms_drive(l, s, &sum);
     detect_warm(s->detect, l->now, &warm);
-    s->warm = warm.shift && warm.spike;
+    /* loop.md section 4: once it was warm, a view that warms again after a restart is unknown by itself; the rest watches on,
+     * or what went bad meanwhile would be learned as normal. */
+    s->warm = warm.shift && (warm.spike || s->was_warm);
     s->outage = judge_outage(l, s);
     if (sum.now != TRI_UNKNOWN) s->blind_told = false;
     e.symptom = sum.now;

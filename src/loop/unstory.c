@@ -134,6 +134,7 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
         (void)text_copy(a->policy.revision, sizeof a->policy.revision, record_get_text(r, RF_POLICY));
     }
     if (r->kind == RECORD_APPLIED) a->window_start = instant_add(c->at, c->settle);
+    if (r->kind == RECORD_WARM) s->was_warm = true;
     if (r->kind == RECORD_RELEASE) {
         s->deployed = c->at;
         (void)text_copy(s->model_version, sizeof s->model_version, record_get_text(r, RF_MODEL_VERSION));

@@ -20,11 +20,12 @@ AROUND = 0.03              # seconds from the line that tells of the INTENT on; 
 def one(job):
     way, wait = job
     s = Stopping("begin")
+    s.speed = 100                                  # also a busy machine has time for a story then
     s.setUp()
     try:
         d = s.begin()
         s.worse()
-        d.wait_line(component="audit", msg="INTENT")
+        d.wait_line(component="audit", msg="INTENT", timeout=120)
         until = time.monotonic() + wait
         while time.monotonic() < until:            # too short for the clock of the scheduler
             pass
