@@ -138,6 +138,8 @@ static const char *mark_of(enum record_kind k)
     case RECORD_EXTERNAL: return "external";
     case RECORD_HALT: return "halt";
     case RECORD_RESUME: return "resume";
+    case RECORD_FREEZE:
+    case RECORD_MAINTENANCE:
     case RECORD_YIELDED:
     case RECORD_HELD: return "freeze";
     default: return NULL;
