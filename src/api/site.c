@@ -77,9 +77,8 @@ static bool is_page(const char *path)
     static const char *const pages[] = {"overview", "services", "incidents", "inbox", "audit", "policy", "tuning", "health",
                                         "login",
                                         "setup", "people", "account", "help"};
-    const char *last = strrchr(path, '/');
     if (text_eq(path, "/")) return true;
-    if (path[0] != '/' || strchr(last, '.') || strpbrk(path, "%\\") || strstr(path, "//")) return false;
+    if (path[0] != '/' || strpbrk(path, ".%\\") || strstr(path, "//")) return false;
     for (unsigned i = 0; i < ARRAY_LEN(pages); i++) {
         size_t n = strlen(pages[i]);
         if (strncmp(path + 1, pages[i], n) == 0 && (path[n + 1] == '\0' || path[n + 1] == '/')) return true;
