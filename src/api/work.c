@@ -109,6 +109,11 @@ struct work *work_new(struct event_base *base)
     return NULL;
 }
 
+void work_abandon(struct work *w)
+{
+    if (w) (void)event_del(w->wake);
+}
+
 static void drop_all(struct list *l)
 {
     for (struct job *j = pop(l); j; j = pop(l)) {

@@ -111,6 +111,8 @@ struct daemon {
     uint64_t reloads, failed_reloads;
     char reload_error[512];
     /* daemon_v1.c, daemon_import.c */
+    struct work *checker;                  /* daemon_check.c; NULL: not yet */
+    int64_t check_at;                      /* monotonic; 0: not decided yet */
     struct daemon_chart *charts;           /* daemon_chart.c: by service */
     uint16_t chart_n;
     struct v1_port v1;
@@ -193,6 +195,9 @@ void daemon_remote_mark(struct daemon *d, const char *service, const struct reco
 void daemon_past_start(struct daemon *d);
 void daemon_past_free(struct daemon *d);
 void daemon_v1_close(struct daemon *d);
+/* The whole audit log is checked in the background now and then, so that the console can say when it was last good. */
+void daemon_check_second(struct daemon *d);
+void daemon_check_close(struct daemon *d);               /* before the API ends */
 bool daemon_access_open(struct daemon *d);
 void daemon_access_say(struct daemon *d);                /* the link for the first admin */
 void daemon_access_reload(struct daemon *d);             /* a new policy, or SIGHUP */

@@ -142,6 +142,7 @@ void daemon_access_second(struct daemon *d)
     bool tried = false;
     struct err e;
     access_second(&d->api.access);
+    daemon_check_second(d);
     if (!d->tls) return;
     enum status s = http_tls_look(d->tls, &tried, &e);
     if (!tried) return;
@@ -152,6 +153,7 @@ void daemon_access_second(struct daemon *d)
 
 void daemon_access_close(struct daemon *d)
 {
+    daemon_check_close(d);
     stream_free(d->api.stream);
     daemon_chart_reset(d);
     access_close(&d->api.access);
