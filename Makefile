@@ -14,14 +14,15 @@ KILLS ?= 2000
 CRASH_ARGS ?=
 INJECT_ARGS ?=
 WORLDS ?=
-RUNS ?= $(if $(WORLDS),1,20)
+RUNS ?= $(if $(WORLDS),1,40)
+GUARD_RUNS ?= 8
 YEARS ?= 3000
 
 CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
-.PHONY: evaluate evaluate-clean agreement
+.PHONY: evaluate evaluate-clean evaluate-guards agreement
 .PHONY: check-web all setup soak mutants check asan tsan clang bench crash inject power
 .PHONY: demo install fuzz explore docs clean help program
 
@@ -98,8 +99,12 @@ soak: program ## the swarm on new seeds for HOURS=n
 	@scripts/soak build/trimtab $(HOURS)
 
 evaluate: program ## trimtab and others in many worlds: build/evaluation.json; WORLDS=DIR for your own, RUNS=n
-	@build/trimtab evaluate $(if $(WORLDS),--worlds $(WORLDS)) --runs $(RUNS) --jobs $(JOBS) \
+	@build/trimtab evaluate $(if $(WORLDS),--worlds $(WORLDS)) --runs $(RUNS) --guard-runs $(GUARD_RUNS) --jobs $(JOBS) \
 	  --json build/evaluation.json --each build/evaluation.jsonl
+
+evaluate-guards: ## guards that stand in the source, each taken out in turn: into build/evaluation.json (build-mutants)
+	@scripts/setup build test
+	@scripts/ablations $(if $(WORLDS),--worlds $(WORLDS)) --runs $(GUARD_RUNS) --jobs $(JOBS)
 
 evaluate-clean: program ## YEARS of healthy services: how often is something done wrongly? build/evaluation-clean.json
 	@build/trimtab evaluate --clean-years $(YEARS) --contenders trimtab --jobs $(JOBS) --json build/evaluation-clean.json

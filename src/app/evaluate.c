@@ -188,7 +188,7 @@ static int tell(const struct args *a, const struct score_list *l)
 
 static void print_command(struct buf *out, const struct args *a)
 {
-    static const char *const shown[] = {"families", "worlds", "runs", "clean-years", "seed", "contenders"};
+    static const char *const shown[] = {"families", "worlds", "runs", "clean-years", "guard-runs", "seed", "contenders"};
     buf_puts(out, "trimtab evaluate");
     for (unsigned i = 0; i < ARRAY_LEN(shown); i++) {
         if (args_text(a, shown[i])) buf_printf(out, " --%s %s", shown[i], args_text(a, shown[i]));
@@ -215,7 +215,7 @@ int command_evaluate(const struct args *a)
 {
     struct evaluate_tasks tasks = {0};
     struct evaluate_plan plan = {.jobs = 2};
-    uint64_t runs = 1, first = 1, years = 0;
+    uint64_t runs = 1, first = 1, years = 0, guard_runs = RUNS_MAX;
     const char *worlds = args_text(a, "worlds"), *families = args_text(a, "families");
     bool ok = args_want(a, 0, 0) && number(a, "clean-years", 1, RUNS_MAX, &years) && number(a, "runs", 1, RUNS_MAX, &runs) &&
               number(a, "jobs", 1, EVALUATE_JOBS_MAX, &plan.jobs) && number(a, "seed", 0, UINT64_MAX / 2, &first) &&
@@ -224,6 +224,7 @@ int command_evaluate(const struct args *a)
         fprintf(stderr, "trimtab evaluate: either --worlds or --families\n");
         ok = false;
     }
+    ok = ok && number(a, "guard-runs", 0, RUNS_MAX, &guard_runs);
     if (!ok) return EXIT_USAGE;
     if (years > 0) {                         /* one world a year */
         plan.clean = SPAN_DAY(365);
@@ -231,6 +232,9 @@ int command_evaluate(const struct args *a)
         runs = years;
     }
     ok = worlds ? add_worlds(&tasks, worlds, runs) : add_families(&tasks, families, first, runs);
+    for (size_t i = 0; i < tasks.n; i++) {
+        tasks.items[i].guards = tasks.items[i].run - (tasks.items[i].drawn ? first : 0) < guard_runs;
+    }
     int code = ok ? run(a, &tasks, &plan, first) : EXIT_FAIL;
     free(tasks.items);
     return code;

@@ -14,6 +14,7 @@ struct evaluate_task {
     char path[EVALUATE_PATH_MAX];
     bool drawn;                  /* `path` is a family's name, and `run` the seed from which the world is drawn */
     uint64_t run;                /* of a file: added to its own seed */
+    bool guards;                 /* trimtab without each guard runs too, where it was asked for */
 };
 struct evaluate_tasks { struct evaluate_task *items; size_t n, cap; };
 

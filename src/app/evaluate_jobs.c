@@ -59,13 +59,24 @@ bool evaluate_is_policy(const char *path)
     return is;
 }
 
+static uint32_t who_of(const struct evaluate_task *t, const struct evaluate_plan *p)
+{
+    unsigned n;
+    const struct contender *all = contender_list(&n);
+    uint32_t who = p->who;
+    for (unsigned i = 0; i < n; i++) {
+        if (all[i].without && !t->guards) who &= ~(1u << i);
+    }
+    return who;
+}
+
 static void run_file(const struct evaluate_task *t, const struct evaluate_plan *p, struct evaluate_result *ret)
 {
     struct buf text = BUF_INIT;
     struct err e = {0};
     char folder[EVALUATE_PATH_MAX];
     const char *slash = strrchr(t->path, '/');
-    struct evaluate_options o = {.who = p->who, .clean = p->clean, .folder = folder, .seed_add = t->run};
+    struct evaluate_options o = {.who = who_of(t, p), .clean = p->clean, .folder = folder, .seed_add = t->run};
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - t->path) : 1, slash ? t->path : ".");
     if (input_read(t->path, FILE_BYTES_MAX, &text, &e) == STATUS_OK) {
         evaluate_world(buf_text(&text), text.len, t->path, &o, ret);
@@ -81,7 +92,7 @@ static void run_drawn(const struct evaluate_task *t, const struct evaluate_plan 
 {
     struct buf text = BUF_INIT;
     struct err e = {0};
-    struct evaluate_options o = {.who = p->who, .clean = p->clean};
+    struct evaluate_options o = {.who = who_of(t, p), .clean = p->clean};
     if (family_write(t->path, t->run, WORLD_FLUID, &text, &e) == STATUS_OK) {
         evaluate_world(buf_text(&text), text.len, t->path, &o, ret);
     } else {
