@@ -71,10 +71,13 @@ def prove(data):
     return [blob for _, blob, _ in rows]
 
 
+CAUSES = ("INTENT", "UNDO", "UNDO-RETRY")
+
+
 def cause_of_write(records):
     """The record that allows a write now: the newest INTENT, UNDO or UNDO-RETRY. It may have an end already: a target that is
     slow takes a write up after the daemon has given up waiting, and that is what late watches are for."""
-    return next((seq for seq, r in reversed(records) if r["kind"] in ("INTENT", "UNDO", "UNDO-RETRY")), None)
+    return next((seq for seq, r in reversed(records) if r["kind"] in CAUSES), None)
 
 
 ENDS = {"ABORTED", "FAILED", "UNDONE", "YIELDED", "HELD", "UNDO-FAILED"}
@@ -99,9 +102,13 @@ def check_stories(records, value_at_start, value_now, writes):
     """Every write has one story and every story agrees with what the target holds. writes: [(allowed-by-seq, value, took
     effect)]. Returns what the log says the knob holds."""
     used = set()
-    for seq, value, _ in writes:
-        need(seq is not None, "a write of %s without a durable record that allows it", value)
-        need(seq not in used, "record %d was carried out twice", seq)
+    for newest_cause, value, _ in writes:
+        need(newest_cause is not None, "a write of %s without a durable record that allows it", value)
+        # A write that the target took up late, when the next one was allowed already, is the one of the record before.
+        mine = [i for i, r in enumerate(records[:newest_cause + 1]) if r["kind"] in CAUSES and
+                r.get("action") == records[newest_cause].get("action")]
+        seq = next((i for i in reversed(mine) if i not in used), None)
+        need(seq is not None, "record %d was carried out twice", newest_cause)
         used.add(seq)
         r = records[seq]
         want = r["to"] if r["kind"] == "INTENT" else r["from"]

@@ -114,8 +114,9 @@ class Run:
         """Has everybody done what there is to do, and has the change an end?"""
         if not self.acts:
             return has_ended(records)
-        own = [r["kind"] for r in records]
-        resolved = bool(audit_log.ENDS & set(own)) or any(r["kind"] == "VERDICT" and r.get("outcome") != "undo" for r in records)
+        newest = list(audit_log.stories(records).values())[-1:]
+        resolved = any(r["kind"] in audit_log.ENDS or (r["kind"] == "VERDICT" and r.get("outcome") != "undo")
+                       for story in newest for r in story)
         return all(done(records) for _, _, done in self.acts) and resolved
 
     def act(self, records):
