@@ -90,6 +90,8 @@ struct daemon {
     char (*fold_wanted)[POLICY_NAME_MAX + 1];
     unsigned fold_n, fold_cap;
     bool store_frozen;
+    uint64_t unqueued;                     /* token of the last append that could not even be queued; 0: none */
+    int64_t unqueued_at;                   /* monotonic; 0: over */
     int64_t store_bad_since;
     struct api_histogram append_seconds;
     /* daemon_halt.c */

@@ -67,7 +67,8 @@ static void reply(struct daemon *d, const struct effect *e)
     for (struct pending_command **at = &d->commands; *at; at = &(*at)->next) {
         struct pending_command *c = *at;
         if (c->id != e->u.reply.id) continue;
-        if (e->u.reply.status != STATUS_OK || d->pending_n == 0) {
+        bool queued = d->unqueued == 0 || d->unqueued != d->next_token;
+        if (e->u.reply.status != STATUS_OK || (d->pending_n == 0 && queued)) {
             const char *text = e->u.reply.status == STATUS_OK && c->service != ALL_SERVICES ? done_text(c->verb) : e->u.reply.text;
             answer(d, at, e->u.reply.status, text, e->u.reply.detail);
         } else {

@@ -10,6 +10,7 @@
 #include "loop/control.h"
 
 #define RETRY_FULL_US (30 * US_PER_S)
+#define UNQUEUED_US (6 * US_PER_S)     /* row 22 waits 5 s for an ack; a thaw before that would leave the service frozen */
 
 /* ---- appends ---- */
 
@@ -95,6 +96,8 @@ void daemon_log_append(struct daemon *d, const char *service, const struct recor
     log_line(LEVEL_ERROR, "store", "an audit record could not be queued", "service", service, "error", e.text, NULL);
     if (!d->store_frozen) d->store_bad_since = clock_monotonic_us();
     d->store_frozen = true;
+    d->unqueued = p->token;
+    d->unqueued_at = clock_monotonic_us();
 }
 
 void daemon_log_own(struct daemon *d, enum record_kind kind, const char *by, const char *note)
@@ -258,9 +261,11 @@ static void watch_health(struct daemon *d)
         return;
     }
     /* A full disk is only found to have room again by trying. */
+    if (d->unqueued_at && clock_monotonic_us() - d->unqueued_at < UNQUEUED_US) return;
     bool try_again = good || (h.state == STORE_FULL && clock_monotonic_us() - d->store_bad_since > RETRY_FULL_US);
     if (!d->store_frozen || !try_again || d->pending_n > 0) return;
     d->store_frozen = false;
+    d->unqueued_at = 0;
     e.u.health.clear = FREEZE_STORE;
     log_line(LEVEL_INFO, "store", "the audit store is asked again; open actions are resolved from the log", NULL);
     daemon_step(d, &e);

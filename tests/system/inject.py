@@ -33,7 +33,6 @@ ERRORS = {
     "other": (5,),
 }
 NO_END = "the story has no end"
-DISK_IS_SLOW = "the disk does not answer"
 
 
 def said(lines):
@@ -91,14 +90,14 @@ class Life(crash.Run):
         status, over = self.cycle()
         hit, first = self.shim.get("hit"), len(self.log)
         self.shim.set(kind=0, number=0, site=0, listing=0)
-        slow = any(DISK_IS_SLOW in line for line in self.log[-2:])       # said, and true of a busy machine, too
+        slow = any(crash.DISK_IS_SLOW in line for line in self.log[-2:])       # said, and true of a busy machine, too
         audit_log.need(hit or status == 0 or slow, "no fault, and still it ended with %d", status)
         lives = 1
         while not over:
             lives += 1
             audit_log.need(lives < 5, "the story does not end in four lives")
             again, over = self.cycle()
-            slow = any(DISK_IS_SLOW in line for line in self.log[-2:])
+            slow = any(crash.DISK_IS_SLOW in line for line in self.log[-2:])
             audit_log.need(again == 0 or slow, "without a fault it ended with %d", again)
         records = [json.loads(b) for b in self.known]
         audit_log.check_stories(records, 32.0, float(self.target.knobs.values["batch_max"]), self.writes)
