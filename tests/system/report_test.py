@@ -17,6 +17,8 @@ def cli(*words, code=0):
 
 
 class Report(SystemTest):
+    speed = 200
+
     def would(self, mode="alert"):
         """A daemon in mode alert with one incident and one plan; the fault goes on."""
         self.path = self.config(mode)
