@@ -130,12 +130,7 @@ static bool choose(const struct args *a, struct policy *p)
 {
     const char *name = args_text(a, "service");
     if (!name) return true;
-    uint16_t i = policy_service(p, name);
-    if (i == NO_INDEX) return usage("--service: the configuration has no service of that name", name);
-    p->services[0] = p->services[i];
-    p->services[0].index = 0;
-    p->service_count = 1;
-    return true;
+    return config_only(p, name) ? true : usage("--service: the configuration has no service of that name", name);
 }
 
 static enum status read_source(struct replay_input *in, struct err *e)

@@ -231,6 +231,19 @@ struct policy *config_hold(struct policy *p)
     return p;
 }
 
+bool config_only(struct policy *p, const char *service)
+{
+    uint16_t keep = policy_service(p, service);
+    if (keep == NO_INDEX) return false;
+    for (uint16_t i = 0; i < p->service_count; i++) {
+        if (i != keep) needs_free(&p->services[i].needs);
+    }
+    p->services[0] = p->services[keep];
+    p->services[0].index = 0;
+    p->service_count = 1;
+    return true;
+}
+
 void config_free(struct policy *p)
 {
     if (!p || --p->references > 0) return;

@@ -22,6 +22,9 @@ struct policy *config_load_file(const char *path, const struct config_options *o
 struct policy *config_hold(struct policy *p);    /* one more reference; not for several threads */
 void config_free(struct policy *p);              /* one reference less; takes NULL */
 
+/* Leaves one service of a fresh policy, for what looks at one alone. false: it has no such service; nothing is changed. */
+bool config_only(struct policy *p, const char *service);
+
 /* The shipped playbook, as built into this binary. */
 const char *config_default_playbook(size_t *ret_len);
 

@@ -8,17 +8,11 @@
 static struct policy *choose(struct policy *p, const struct scenario_part *part, struct config_diagnostics *d)
 {
     if (!p || !part->service) return p;
-    uint16_t i = policy_service(p, part->service);
-    if (i == NO_INDEX) {
-        struct config_source *at = config_source_add(d, part->policy, "", 0);
-        if (at) config_report(d, CONFIG_ERROR, at, 0, 0, NULL, "the policy has no service '%s'", part->service);
-        config_free(p);
-        return NULL;
-    }
-    p->services[0] = p->services[i];
-    p->services[0].index = 0;
-    p->service_count = 1;
-    return p;
+    if (config_only(p, part->service)) return p;
+    struct config_source *at = config_source_add(d, part->policy, "", 0);
+    if (at) config_report(d, CONFIG_ERROR, at, 0, 0, NULL, "the policy has no service '%s'", part->service);
+    config_free(p);
+    return NULL;
 }
 
 static struct policy *load(const struct scenario_part *part, const char *folder, struct config_diagnostics *d)
