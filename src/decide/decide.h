@@ -57,6 +57,9 @@ struct standing {
     struct instant release_until;               /* NONE: no watch */
     bool in_flight, group_in_flight, unacknowledged, late_watch;
     struct instant gap_until;
+    double before_width;         /* half-width that a verdict could have at best with what was seen since the onset, in logs;
+                                    NaN unknown */
+    bool before_patience_over;   /* it has been waited for long enough */
     uint32_t points_since_onset, blocks_since_onset;
     uint32_t points_needed, blocks_needed;      /* 30 and 8, fewer points for layers with longer intervals */
     bool storm;                                 /* fleet to confirm */

@@ -116,6 +116,10 @@ static enum hold gap(const struct pass *p, const struct attempt *a, struct gate_
     return gate_until(p, p->st->gap_until, g);
 }
 
+/* loop.md section 3: a verdict whose half-width is over 0.15 is inconclusive; what comes after has noise of its own. A change
+ * made while the latency is still climbing would end so and be taken back, however much it helped. */
+#define EVIDENCE_WIDTH 0.12
+
 static enum hold evidence_before(const struct pass *p, const struct attempt *a, struct gate_result *g)
 {
     (void)a;
@@ -124,8 +128,11 @@ static enum hold evidence_before(const struct pass *p, const struct attempt *a, 
     struct buf b = BUF_INIT;
     buf_printf(&b, "%u of %u points, %u of %u blocks since the onset", st->points_since_onset, st->points_needed,
                st->blocks_since_onset, st->blocks_needed);
+    bool few = st->points_since_onset < st->points_needed || st->blocks_since_onset < st->blocks_needed;
+    bool moving = !few && st->before_width > EVIDENCE_WIDTH && !st->before_patience_over;
+    if (moving) buf_puts(&b, "; latency is still changing too fast for a fair comparison");
     gate_note(g, &b);
-    return shut_if(st->points_since_onset < st->points_needed || st->blocks_since_onset < st->blocks_needed);
+    return shut_if(few || moving);
 }
 
 static enum hold fleet(const struct pass *p, const struct attempt *a, struct gate_result *g)

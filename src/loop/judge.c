@@ -68,6 +68,26 @@ static double slice_quantile(const struct service_loop *s, uint16_t signal, stru
     return verify_quantile(&b, q);
 }
 
+static double queue_limit_in(const struct service_loop *s, uint16_t symptom)
+{
+    double value, limit;
+    uint16_t queue = judge_of(s)->queue;
+    if (symptom >= s->def->symptom_count || queue == NO_INDEX) return NAN;
+    return expr_margin(s->def->symptoms[symptom].when, &s->evidence, queue, &value, &limit) ? limit : NAN;
+}
+
+/* "The symptom's threshold" of loop.md section 3: of all symptoms that make the incident, since an objective that drives it
+ * names no queue, while another one that fired with it does. */
+static double queue_threshold(const struct service_loop *s)
+{
+    double widest = queue_limit_in(s, s->control.symptom);
+    for (uint16_t i = 0; i < s->def->symptom_count; i++) {
+        double limit = s->symptoms[i].firing ? queue_limit_in(s, i) : NAN;
+        if (!(limit <= widest) && !isnan(limit)) widest = limit;
+    }
+    return widest;
+}
+
 void judge_begin(struct loop *l, struct service_loop *s)
 {
     const struct judge_def *j = &s->def->judge;
@@ -80,6 +100,7 @@ void judge_begin(struct loop *l, struct service_loop *s)
     a->old_since = instant_is_set(knob->believed_since) ? knob->believed_since : s->knobs[a->knob].first_seen;
     a->peak_before = slice_quantile(s, j->latency, before_start(s), a->intent_at, 0.9);
     a->errors_before_ratio = slice_mean(s, j->errors, before_start(s), a->intent_at);
+    a->queue_threshold = queue_threshold(s);
     uint16_t up, all;
     collect_instances(s->collect, l->now, &up, &all);
     a->instances_before = up;
@@ -101,16 +122,6 @@ static void fill_errors(const struct loop *l, const struct service_loop *s, stru
     in->errors_after = slice_mean(s, j->errors, a->window_start, end) * in->requests_after;
 }
 
-static double queue_threshold(const struct service_loop *s)
-{
-    uint16_t i = s->control.symptom;
-    double value, limit;
-    uint16_t queue = judge_of(s)->queue;
-    if (i >= s->def->symptom_count || queue == NO_INDEX) return NAN;
-    bool named = expr_margin(s->def->symptoms[i].when, &s->evidence, queue, &value, &limit);
-    return named ? limit : NAN;
-}
-
 static void fill_normals(const struct service_loop *s, struct verify_input *in)
 {
     const struct judge_def *j = judge_of(s);
@@ -119,7 +130,7 @@ static void fill_normals(const struct service_loop *s, struct verify_input *in)
     double mem[VERIFY_BLOCKS_MAX];
     struct blocks b;
     in->queue_hour_p90 = slice_quantile(s, j->queue, from, end, 0.9);
-    in->queue_threshold = queue_threshold(s);
+    in->queue_threshold = isnan(s->action.queue_threshold) ? queue_threshold(s) : s->action.queue_threshold;
     detect_blocks(s->detect, j->latency, from, end, mem, VERIFY_BLOCKS_MAX, &b);
     in->jitter_normal = verify_jitter(&b);
     const struct signal_def *sig = &s->def->signals[j->latency];

@@ -63,7 +63,7 @@ struct action_state {
                                        * by the time that certainly passed, samples by the wall time they were taken at */
     struct instant old_since;         /* NONE: since before we know */
     struct verify_early early;
-    double errors_before_ratio, peak_before;
+    double errors_before_ratio, peak_before, queue_threshold;   /* NaN: not told by the log after a restart */
     bool objective_broken_before;
     uint16_t instances_before;
     struct instant errors_from;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "loop/service.h"
 
+#define EVIDENCE_PATIENCE SPAN_MIN(20) /* longer than this no climb is waited out: it may have no end */
 #define EVIDENCE_SPAN SPAN_MIN(5)     /* loop.md section 2, evidence-before: 30 known points (5 min at 10 s) and 8 blocks */
 #define EVIDENCE_BLOCKS 8
 #define AUTO_WARM SPAN_HOUR(24)
@@ -70,6 +71,8 @@ static void fill_evidence(const struct loop *l, const struct service_loop *s, st
     struct blocks blocks;
     detect_blocks(s->detect, judge, from, instant_add(l->now, SPAN_MS(1)), values, 256, &blocks);
     st->blocks_since_onset = blocks.known;
+    st->before_width = verify_best_width(blocks);
+    st->before_patience_over = instant_reached(l->now, instant_add(from, EVIDENCE_PATIENCE));
     const struct point *p = &s->points[judge];
     struct span limit = {3 * interval.us};
     st->judge_stale = p->why != WHY_KNOWN || span_less(limit, instant_since(l->now, p->at));

@@ -127,7 +127,8 @@ static void fold_context(struct loop *l, struct service_loop *s, const struct re
     if (r->kind == RECORD_INTENT) {
         *a = (struct action_state){.knob = c->knob, .onset = s->control.onset, .intent_at = c->at, .window_start = INSTANT_NEVER,
                                    .errors_from = c->at, .old_since = field_instant(l, r, RF_SINCE),
-                                   .errors_before_ratio = 0, .peak_before = 0, .regime_from = judge_regime(s)};
+                                   .errors_before_ratio = 0, .peak_before = 0, .regime_from = judge_regime(s),
+                                    .queue_threshold = __builtin_nan("")};
         a->peak_before = a->errors_before_ratio = __builtin_nan("");
         a->behind = (struct span){c->at.us - (record_get_i64(r, RF_AT, 0) - l->wall_offset_us)};
         service_keep_policy(s);

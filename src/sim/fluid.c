@@ -436,6 +436,9 @@ void fluid_window_take(struct fluid *f, struct plant_window *ret)
     w.cache_hit = ratio((double)(f->env.hits - s->hits), (double)(f->env.lookups - s->lookups));
     w.gpu_memory = f->env.used_mb / f->env.config.mem_mb;
     w.replicas = ratio(s->available, s->seconds);
+    w.replica_spread = f->env.bad_instance < PLANT_GPUS_MAX && f->env.bad_factor > 1 ? f->env.bad_factor : 1;
+    w.batch_limit = f->env.batch_max;
+    w.concurrency_limit = f->env.concurrency;
     window_latency(f, &w);
     f->sums = (struct fluid_sums){.lookups = f->env.lookups, .hits = f->env.hits};
     *ret = w;

@@ -64,6 +64,8 @@ struct plant_window {
     double cache_hit;                 /* ratio; NaN when no lookup */
     double gpu_memory;                /* used part of a replica's memory, at the end */
     double replicas;                  /* serving, mean */
+    double batch_limit, concurrency_limit;   /* settings in force at the end; of flows only, else 0 */
+    double replica_spread;            /* kernel time of the slowest replica over the median; of flows only, else 0 */
 };
 void plant_window_take(struct plant *p, struct plant_window *ret);
 

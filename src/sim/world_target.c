@@ -114,6 +114,10 @@ double world_signal_of(const struct plant_window *t, const char *name)
         {"latency_p99", t->p99_ms}, {"latency_p50", t->p50_ms}, {"latency_mean", t->mean_ms}, {"queue_depth", t->queue},
         {"gpu_util", t->gpu_util}, {"throughput", t->throughput}, {"feature_fetch_ms", t->fetch_ms}, {"kernel_ms", t->kernel_ms},
         {"queue_wait_ms", t->throughput > 0 ? 1e3 * t->queue / t->throughput : NAN},   /* Little's law */
+        {"running", t->replicas > 0 ? t->throughput * t->fetch_ms / 1000 / t->replicas : NAN},
+        {"batch_limit", t->batch_limit > 0 ? t->batch_limit : NAN},
+        {"concurrency_limit", t->concurrency_limit > 0 ? t->concurrency_limit : NAN},
+        {"replica_spread", t->replica_spread > 0 ? t->replica_spread : NAN},
         {"batch_size", t->batch}, {"cache_hit", t->cache_hit}, {"gpu_memory", t->gpu_memory},
         {"arrivals", t->seconds > 0 ? (double)t->offered / t->seconds : NAN},
         {"error_ratio", t->offered ? (double)(t->refused + t->failed) / (double)t->offered : 0},

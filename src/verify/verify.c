@@ -102,6 +102,16 @@ static bool shift_of(struct stretch before, struct stretch after, double sign, s
     return true;
 }
 
+double verify_best_width(struct blocks blocks)
+{
+    struct stretch before, after = {.n = VERIFY_WINDOW_BLOCKS};
+    struct verify_result r = {.autocorrelation = NAN};
+    take(&before, nearest(blocks, true), true);
+    if (before.n == 0) return INFINITY;
+    for (uint32_t i = 0; i < after.n; i++) after.x[i] = 1;
+    return shift_of(before, after, 1, &r) ? (r.hi - r.lo) / 2 : (double)NAN;
+}
+
 static void describe_levels(const struct verify_input *in, const struct stretch *before, const struct stretch *after,
                             struct verify_result *r)
 {

@@ -21,6 +21,7 @@
 #include "model/series.h"
 
 #define VERIFY_BLOCKS_MAX 400        /* a side; of a longer one the blocks nearest to the change count */
+#define VERIFY_WINDOW_BLOCKS 20      /* the least that a window holds: loop.md section 6 */
 #define VERIFY_BLOCKS_MIN 8          /* known, a side: the same floor as gate evidence-before */
 
 struct verify_part { struct blocks before, after; };   /* block medians */
@@ -47,6 +48,10 @@ struct verify_input {
     bool symptom_true, symptom_known;    /* at the end of the window; not used with drift_limit */
     const char *unit;                    /* of the judge, for the sentence: "ms"; NULL none */
 };
+
+/* The half-width of the interval that a verdict would have with these blocks as its before and twenty of one value as its after,
+ * in log latency: no verdict gets a narrower one. Infinite with too few blocks, NaN without memory. */
+double verify_best_width(struct blocks before);
 
 struct verify_result {
     enum verdict verdict;                /* PARTIAL when effective and the symptom is still true or unknown */
