@@ -76,7 +76,7 @@ class Report(unittest.TestCase):
         text = self.page.read_text()
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"))
         self.assertIn("Run of 2026-01-02: `trimtab evaluate --runs 6`, first seed 1, 12 worlds", text)
-        self.assertIn("| trimtab | 12 | 8/10 | 0.400 | 1/4 |", text)
+        self.assertIn("| trimtab | 12 | 8/10 | 0.400 | - | 1/4 |", text)
         self.assertIn("missed by 0.550 | 10 tunable worlds; the goal asks for 400. Not recovered: upstream 2 of 5", text)
         self.assertIn("| SLO minutes over HPA's, where scaling cannot cure | 0.40 | at most 0.2 | missed by 0.20 |", text)
         self.assertIn("| gap | 12 | 7/10 (whole: 8/10) |", text)
