@@ -84,7 +84,8 @@ bool daemon_access_open(struct daemon *d)
     char secret[AUTH_SECRET_TEXT];
     struct err e;
     a->web = w;
-    if (store_access_open(&d->users, d->data, &e) != STATUS_OK)
+    if (store_access_open(&d->users, d->data, &e) != STATUS_OK ||
+        store_access_drop_expired(d->users, clock_real_us(), &e) != STATUS_OK)
         log_line(LEVEL_ERROR, "access", "nobody can log in; all else works", "error", e.text, NULL);
     if (access_open(a, d->base, &port, &e) != STATUS_OK && !a->work) {
         log_line(LEVEL_ERROR, "access", e.text, NULL);
