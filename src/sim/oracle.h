@@ -13,8 +13,9 @@
  *               most 2 of the 10 ticks from it degraded, and with all medians over 10 min from it on <= 1.15
  *   late p99    median of p99 over the last 20 min of the hour
  *   moves       every knob of tier 1 or 2 in every allowed direction, one rung of its ladder; alone, and every ordered pair of
- *               two. The first at t0 + 6 min: two ticks to see it and five minutes of evidence, about what an ideal tuner that
- *               follows the rules needs; the second 12 min after it (settle and window). Preconditions and gates do not count.
+ *               two; of one knob twice only if its whitelisted interval (4 h) is over by then. The first at t0 + 6 min: two
+ *               ticks to see it and five minutes of evidence, about what an ideal tuner that follows the rules needs; the second
+ *               12 min after it (settle and window). Preconditions and gates do not count.
  *
  *   CLEAN         nothing happens in this world: no fault, hand, release, broken metric or clock
  *   QUIET         something happens, but p99 is never degraded

@@ -101,8 +101,9 @@ static unsigned sequences_of(const struct service_def *s, struct sequence *all)
     for (unsigned i = 0; i < m; i++) all[n++] = (struct sequence){.move = {moves[i]}, .n = 1};
     for (unsigned i = 0; i < m; i++) {
         for (unsigned j = 0; j < m; j++) {
-            bool back = moves[i].knob == moves[j].knob && moves[i].direction != moves[j].direction;
-            if (!back) all[n++] = (struct sequence){.move = {moves[i], moves[j]}, .n = 2};
+            bool same = moves[i].knob == moves[j].knob, back = same && moves[i].direction != moves[j].direction;
+            bool too_soon = same && span_less(ORACLE_SECOND, moves[i].knob->interval);
+            if (!back && !too_soon) all[n++] = (struct sequence){.move = {moves[i], moves[j]}, .n = 2};
         }
     }
     return n;
