@@ -226,6 +226,7 @@ static int run_one(struct swarm_options *o, bool shrink, bool verbose, struct to
     if (s != STATUS_OK) fprintf(stderr, "trimtab simulate: %s\n", e.text);
     if (verbose) {
         struct buf list = BUF_INIT;
+        swarm_about(o, &list);
         swarm_list(o, &list);
         printf("%s\n%s", buf_text(&list), buf_text(&story));
         buf_free(&list);

@@ -286,6 +286,23 @@ enum status swarm_run(const struct swarm_options *o, struct swarm_result *ret, s
     return STATUS_OK;
 }
 
+void swarm_about(const struct swarm_options *o, struct buf *out)
+{
+    static const char *const cas[] = {[CAS_NONE] = "no compare-and-set", [CAS_VALUE] = "compare-and-set by value",
+                                      [CAS_VERSION] = "versions"};
+    struct swarm_result r = {0};
+    struct swarm *w = begin(o, &r);
+    buf_printf(out, "seed %llu: %d h, %u service%s on %u instance%s, %s, ", (unsigned long long)o->seed,
+               (int)(w->active_end.us / US_PER_HOUR), w->n, w->n > 1 ? "s" : "", w->instances, w->instances > 1 ? "s" : "",
+               cas[w->cas]);
+    buf_printf(out, "mode %s, %s intervals, log in %s", mode_name((enum mode)w->mode), w->hurried ? "short" : "shipped",
+               w->real ? "the real store" : "a list");
+    if (w->groups) buf_printf(out, ", groups of %u", w->groups);
+    if (w->n > 1) buf_printf(out, ", %u changes an hour", w->per_hour);
+    buf_putc(out, '\n');
+    close_run(w);
+}
+
 void swarm_list(const struct swarm_options *o, struct buf *out)
 {
     struct swarm_result r = {0};

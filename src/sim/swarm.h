@@ -20,6 +20,7 @@ struct swarm_options {
     uint64_t seed;
     bool has_only;                   /* only these items of the drawn list */
     uint64_t only[(FAULTS_MAX + 63) / 64];
+    bool sabotage;                   /* tests of the checker: the shell sends each undo with the value that stands */
     struct buf *story;               /* NULL: not told */
 };
 
@@ -38,6 +39,8 @@ struct swarm_result {
 enum status swarm_run(const struct swarm_options *o, struct swarm_result *ret, struct err *e);
 /* Leaves out one item after the other as long as the violation stays. `o->only` is then the shorter list. */
 enum status swarm_shrink(struct swarm_options *o, struct swarm_result *ret, struct err *e);
+/* What kind of run the seed is: hours, services, target, log; one line. */
+void swarm_about(const struct swarm_options *o, struct buf *out);
 /* The items that o leaves in, one a line. */
 void swarm_list(const struct swarm_options *o, struct buf *out);
 /* Frees what is kept between runs (warmed services). */

@@ -88,7 +88,7 @@ static void live(struct swarm *w)
     p->told = false;
     p->paused_until = (struct instant){0};
     p->loop = loop_new(w->policy, swarm_mono(w, w->now), swarm_wall(w), (struct loop_options){.alone = true, .token = p->token,
-        .save_every = SPAN_MIN(5)});
+        .save_every = SPAN_MIN(15)});
     CHECK(p->loop != NULL);
     p->life = ++w->lives;
     p->wake = INSTANT_NEVER;

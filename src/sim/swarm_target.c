@@ -133,6 +133,7 @@ void swarm_send(struct swarm_service *s, struct later *l)
         answer_at(s, l, SPAN_MS(0), ANSWER_NOT_SENT);
         return;
     }
+    if (s->w->o.sabotage && l->is_undo) l->value = l->expect;
     struct faults_item *i = bad_server(s);
     swarm_tell(s->w, "send %s %.*s (action %u%s)%s%s", s->def->knobs[l->knob].name, (int)l->value.len, l->value.bytes, l->action,
                l->is_undo ? ", undo" : "", i ? " to a server with " : "", i ? faults_word((enum faults_kind)i->kind) : "");

@@ -11,17 +11,43 @@ static struct swarm_result run(uint64_t seed, struct buf *story)
     return r;
 }
 
-/* Invariant 16: the same seed is the same run, also after another one, and told or not. */
+/* Invariant 16: the same seed is the same run, also after another one, and told or not. Seed 3 has one service and the real
+ * store, seed 6 seven services and the real store. */
 static void test_one_seed_is_one_run(void **state)
 {
     (void)state;
-    struct buf story = BUF_INIT;
-    struct swarm_result a = run(3, NULL), b = run(4, NULL), c = run(3, &story);
-    assert_true(a.digest == c.digest);
+    struct buf story = BUF_INIT, about = BUF_INIT;
+    swarm_about(&(struct swarm_options){.seed = 6}, &about);
+    assert_non_null(strstr(buf_text(&about), "7 services on 3 instances"));
+    assert_non_null(strstr(buf_text(&about), "log in the real store"));
+    struct swarm_result a = run(3, NULL), b = run(6, NULL), c = run(3, &story), d = run(6, NULL);
+    assert_true(a.digest == c.digest && b.digest == d.digest);
     assert_true(a.events == c.events && a.records == c.records);
     assert_true(a.digest != b.digest);
     assert_non_null(strstr(buf_text(&story), "process 1 starts"));
     buf_free(&story);
+    buf_free(&about);
+}
+
+/* A violation is found again with fewer faults, and the shorter list alone still shows it. */
+static void test_shrink(void **state)
+{
+    (void)state;
+    struct swarm_options o = {.sabotage = true};
+    struct swarm_result r, again;
+    struct err e = {0};
+    do {
+        o.seed++;
+        assert_true(o.seed < 60);
+        assert_int_equal(swarm_run(&o, &r, &e), STATUS_OK);
+    } while (!r.violated);
+    assert_non_null(strstr(r.what, "I3"));
+    unsigned items = r.left;
+    assert_int_equal(swarm_shrink(&o, &r, &e), STATUS_OK);
+    assert_true(r.violated && r.left < items / 2);
+    assert_int_equal(swarm_run(&o, &again, &e), STATUS_OK);
+    assert_true(again.violated && again.digest == r.digest);
+    assert_string_equal(again.what, r.what);
 }
 
 static void test_no_violation(void **state)
@@ -84,6 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_seed_is_one_run),
+        cmocka_unit_test(test_shrink),
         cmocka_unit_test(test_no_violation),
         cmocka_unit_test(test_only),
         cmocka_unit_test(test_draws_in_time),
