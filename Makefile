@@ -6,8 +6,10 @@ DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 30
 EXPLORE_BUDGET ?= 3
-EXPLORE_STATES ?= 20000000
+EXPLORE_STATES ?= 50000000
 HOURS ?= 1
+N ?= 110
+SEED ?= 1
 DEMO_ARGS ?=
 CTEST_ARGS ?=
 KILLS ?= 2000
@@ -23,7 +25,7 @@ CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
 
 .PHONY: evaluate evaluate-clean evaluate-guards agreement
-.PHONY: check-web all setup soak mutants check asan tsan clang bench crash inject power
+.PHONY: check-web all setup soak mutants mutation-sample check asan tsan clang bench crash inject power
 .PHONY: demo install fuzz explore docs clean help program
 
 all: program ## set up if something is missing, then a release build: build/trimtab
@@ -113,6 +115,10 @@ mutants: ## build mutants of our own code and count how many the checkers catch 
 	@scripts/setup build test
 	@scripts/mutants
 
+mutation-sample: ## N random mutations of the stages that act, and who kills them (build-mutation; needs PyPI)
+	@scripts/setup build test
+	@scripts/mutation-sample --n $(N) --seed $(SEED)
+
 install: program ## install below $(DESTDIR)$(PREFIX)
 	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 
@@ -139,7 +145,7 @@ docs: ## write docs/reference again from the tables in the source
 	@scripts/docs
 
 clean: ## remove all build folders
-	rm -rf build build-asan build-tsan build-clang build-fuzz build-coverage build-mutants
+	rm -rf build build-asan build-tsan build-clang build-fuzz build-coverage build-mutants build-mutation
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1	\2/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1	\2/p' Makefile | expand -t 18
