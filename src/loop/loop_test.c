@@ -23,9 +23,9 @@ static void run_to(struct bench *b, enum state state, unsigned minutes)
 }
 
 /* Warm for a day, then ill; batch_max heals it or not. */
-static struct bench *ill(bool heals)
+static struct bench *ill_in(enum mode mode, bool heals)
 {
-    struct bench *b = bench_new(MODE_AUTO);
+    struct bench *b = bench_new(mode);
     fault = false;
     cured = heals;
     wobble = 0;
@@ -35,6 +35,8 @@ static struct bench *ill(bool heals)
     fault = true;
     return b;
 }
+
+static struct bench *ill(bool heals) { return ill_in(MODE_AUTO, heals); }
 
 static void test_the_view_shows_the_running_action(void **state)
 {
@@ -151,6 +153,53 @@ static void test_a_refusal_names_its_reason(void **state)
     bench_free(b);
 }
 
+static void approve(struct bench *b, const char *request)
+{
+    struct event e = {.kind = EVENT_COMMAND,
+                      .u.command = {.verb = COMMAND_APPROVE, .id = 1, .by = "li.wei", .via = "cli", .role = ROLE_ADMIN,
+                                    .request = request}};
+    buf_clear(&b->replies);
+    bench_event(b, &e);
+}
+
+/* A person approves one plan: by at least 8 digits of its hash, or by the name of the service; nothing else will do. */
+static void test_an_approval_is_for_one_request(void **state)
+{
+    (void)state;
+    struct bench *b = ill_in(MODE_CONFIRM, true);
+    run_to(b, STATE_AWAITING, 15);
+    struct arena a = ARENA_INIT;
+    struct service_view v;
+    loop_view(b->loop, 0, &a, &v);
+    char prefix[16] = "", wrong[16] = "";
+    memcpy(prefix, v.request.plan_hash, 8);
+    memcpy(wrong, prefix, 8);
+    wrong[7] = wrong[7] == '0' ? '1' : '0';
+    approve(b, wrong);
+    assert_null(bench_last(b, RECORD_APPROVAL));
+    prefix[7] = '\0';
+    approve(b, prefix);
+    assert_null(bench_last(b, RECORD_APPROVAL));
+    assert_int_equal(bench_state(b), STATE_AWAITING);
+    prefix[7] = v.request.plan_hash[7];
+    approve(b, prefix);
+    assert_non_null(bench_last(b, RECORD_APPROVAL));
+    assert_near(b->target.value[B_BATCH], 64, 0);
+    arena_free(&a);
+    bench_free(b);
+}
+
+/* What is handed to a person says of each gate that was shut which knob it was about. */
+static void test_a_handover_names_knobs_at_gates(void **state)
+{
+    (void)state;
+    struct bench *b = with_a_person();
+    const char *gates = record_get_text(bench_last(b, RECORD_HANDOVER), RF_GATES);
+    if (!strstr(gates, "(batch_max up)")) print_error("%s\n", gates);
+    assert_non_null(strstr(gates, "(batch_max up)"));
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +210,8 @@ int main(void)
         cmocka_unit_test(test_normal_now_closes_the_incident_for_good),
         cmocka_unit_test(test_an_event_for_no_service),
         cmocka_unit_test(test_a_refusal_names_its_reason),
+        cmocka_unit_test(test_an_approval_is_for_one_request),
+        cmocka_unit_test(test_a_handover_names_knobs_at_gates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
