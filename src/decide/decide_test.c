@@ -219,6 +219,10 @@ static void test_limits_are_exact(void **state)
     w->st.fleet_last_hour = 5;
     world_set(w, FN_VALUE, BATCH_SIZE, 27.21);
     expect_end(w, DECISION_TUNE, REASON_PLANNED);
+    w->st.reference_margin = 0.09;
+    expect_end(w, DECISION_NOOP, REASON_DEAD_BAND);
+    assert_near(world_gate(&w->d, REASON_DEAD_BAND)->lhs, 0.09, 0);
+    assert_near(world_gate(&w->d, REASON_DEAD_BAND)->rhs, 0.10, 0);
     w->st.reference_margin = NAN;
     expect_end(w, DECISION_NOOP, REASON_DEAD_BAND);
     w->st.slo_symptom = true;

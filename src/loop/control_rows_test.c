@@ -426,6 +426,22 @@ static void test_only_two_rows_send(void **state)
     assert_int_equal(b.o.value, 1);
 }
 
+/* Row 38: twice inconclusive is taken back if the old value is known to be good, else a person decides. */
+static void test_twice_inconclusive_goes_back_only_to_a_good_value(void **state)
+{
+    (void)state;
+    struct control_bench b;
+    row_38(&b);
+    assert_int_equal(bench_step(&b), 38);
+    assert_int_equal(b.c.state, STATE_PERSON);
+    assert_true(b.o.records[0].held);
+    row_38(&b);
+    b.e.old_known_good = true;
+    assert_int_equal(bench_step(&b), 38);
+    assert_int_equal(b.c.state, STATE_UNDO_INTENT);
+    assert_true(b.o.records[0].undo && !b.o.records[0].held);
+}
+
 /* Nothing is sent while a record is not durable. */
 static void test_an_intent_waits_for_its_ack(void **state)
 {
@@ -468,6 +484,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_row_fires),
         cmocka_unit_test(test_only_two_rows_send),
+        cmocka_unit_test(test_twice_inconclusive_goes_back_only_to_a_good_value),
         cmocka_unit_test(test_an_intent_waits_for_its_ack),
         cmocka_unit_test(test_each_command_has_an_answer_in_each_state),
     };

@@ -200,6 +200,24 @@ static void test_a_handover_names_knobs_at_gates(void **state)
     bench_free(b);
 }
 
+/* loop.md row 53: after a crash an OLD value is a failure only when the late watch has closed, and the record says so. */
+static void test_a_write_that_was_lost_in_a_crash(void **state)
+{
+    (void)state;
+    struct bench *b = ill(true);
+    b->target.ignore = true;
+    run_to(b, STATE_READBACK, 15);
+    bench_restart(b, SPAN_MIN(20));
+    bench_run(b, SPAN_MIN(1));
+    const struct record *r = bench_last(b, RECORD_FAILED);
+    assert_non_null(r);
+    assert_string_equal(record_get_text(r, RF_OUTCOME), "watch-over");
+    assert_false(loop_control(b->loop, 0)->knobs[B_BATCH].slot.late_open);
+    bench_restart(b, SPAN_S(2));
+    assert_false(loop_control(b->loop, 0)->knobs[B_BATCH].slot.late_open);
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_retry_clear_survives_a_restart),
         cmocka_unit_test(test_normal_now_closes_the_incident_for_good),
         cmocka_unit_test(test_an_event_for_no_service),
+        cmocka_unit_test(test_a_write_that_was_lost_in_a_crash),
         cmocka_unit_test(test_a_refusal_names_its_reason),
         cmocka_unit_test(test_an_approval_is_for_one_request),
         cmocka_unit_test(test_a_handover_names_knobs_at_gates),

@@ -51,7 +51,7 @@ static struct span length_of(struct prng *p, enum faults_kind k)
     case FAULTS_WRITE: return log_between(p, 10, 3600);
     case FAULTS_READ: return log_between(p, 1, 3600);
     case FAULTS_STORE:
-    case FAULTS_DISK: return log_between(p, 0.01, 600);
+    case FAULTS_DISK: return log_between(p, 0.05, 3600);
     case FAULTS_PROCESS: return log_between(p, 0.5, 3600);
     case FAULTS_CLOCK: return log_between(p, 1, 14400);
     case FAULTS_PLANT: return log_between(p, 1200, 6 * 3600);

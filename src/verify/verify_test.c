@@ -330,10 +330,26 @@ static void test_of_too_many_blocks_the_nearest_count(void **state)
     assert_near(r.median_after, 41, 0);
 }
 
+/* One request is known to be one: only none at all leaves the errors unknown. */
+static void test_one_request_is_enough_to_know_errors(void **state)
+{
+    (void)state;
+    struct verify_input in = moved(-0.20, mixed);
+    in.errors_before = in.errors_after = 0;
+    in.requests_before = in.requests_after = 1;
+    assert_int_equal(judge(&in).verdict, VERDICT_EFFECTIVE);
+    in.requests_before = 0;
+    assert_int_not_equal(judge(&in).verdict, VERDICT_EFFECTIVE);
+    in.requests_before = 1;
+    in.requests_after = 0;
+    assert_int_not_equal(judge(&in).verdict, VERDICT_EFFECTIVE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_effective_with_its_numbers),
+        cmocka_unit_test(test_one_request_is_enough_to_know_errors),
         cmocka_unit_test(test_the_interval_is_widened_by_autocorrelation),
         cmocka_unit_test(test_partial_while_the_symptom_is_true_or_unknown),
         cmocka_unit_test(test_ineffective_names_the_condition_that_failed),
