@@ -218,6 +218,38 @@ static void test_a_write_that_was_lost_in_a_crash(void **state)
     bench_free(b);
 }
 
+static struct target_def page;
+
+static void with_a_page(struct bench *b)
+{
+    b->service.targets = &page;
+    b->service.target_count = 1;
+    for (unsigned i = 0; i < B_SIGNALS; i++) b->signals[i].interval = SPAN_S(10);
+}
+
+/* Pages are asked for as often as the fastest signal wants, not once a tick. */
+static void test_a_page_is_polled_by_its_fastest_signal(void **state)
+{
+    (void)state;
+    bench_setup = with_a_page;
+    struct bench *b = bench_new(MODE_AUTO);
+    bench_setup = NULL;
+    bench_start(b);
+    unsigned polls = 0;
+    struct instant end = instant_add(b->now, SPAN_MIN(2));
+    while (instant_before(b->wake, end)) {
+        struct event e = {.kind = EVENT_TIME};
+        struct update u;
+        b->now = e.now = instant_max(b->now, b->wake);
+        e.wall = bench_wall(b);
+        loop_step(b->loop, &e, &u);
+        for (uint32_t i = 0; i < u.n; i++) polls += u.effects[i].kind == EFFECT_POLL;
+        bench_effects(b, &u);
+    }
+    assert_int_equal(polls, 12);
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_normal_now_closes_the_incident_for_good),
         cmocka_unit_test(test_an_event_for_no_service),
         cmocka_unit_test(test_a_write_that_was_lost_in_a_crash),
+        cmocka_unit_test(test_a_page_is_polled_by_its_fastest_signal),
         cmocka_unit_test(test_a_refusal_names_its_reason),
         cmocka_unit_test(test_an_approval_is_for_one_request),
         cmocka_unit_test(test_a_handover_names_knobs_at_gates),

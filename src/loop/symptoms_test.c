@@ -441,9 +441,30 @@ static void test_a_cache_that_never_levels_off_is_inconclusive(void **state)
     bench_free(b);
 }
 
+static void two_of_one_kind(struct bench *b)
+{
+    add_symptom(b, "latency-high", "latency_p99 > 1.15 * baseline(latency_p99)", true, 1);
+}
+
+/* The symptom that has opened the incident goes on driving it, although another one, not more severe, stands before it. */
+static void test_another_symptom_does_not_take_the_incident_over(void **state)
+{
+    (void)state;
+    struct bench *b = start(MODE_ALERT, two_of_one_kind);
+    bench_run(b, SPAN_HOUR(25));
+    slow_fault = true;                         /* late, but no queue: only the second one sees it */
+    run_to(b, STATE_OPEN, 10);
+    assert_int_equal(loop_control(b->loop, 0)->symptom, 1);
+    fault = true;
+    bench_run(b, SPAN_MIN(10));
+    assert_int_equal(loop_control(b->loop, 0)->symptom, 1);
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_another_symptom_does_not_take_the_incident_over),
         cmocka_unit_test(test_a_cured_drift_closes_at_the_verdict_and_does_not_come_back),
         cmocka_unit_test(test_a_drift_that_a_person_mends_closes_within_the_hour),
         cmocka_unit_test(test_a_view_that_is_not_warm_is_not_blindness),
