@@ -221,6 +221,33 @@ static void test_a_write_that_was_lost_in_a_crash(void **state)
     bench_free(b);
 }
 
+static void without_compare_and_set(struct bench *b)
+{
+    for (unsigned k = 0; k < B_KNOBS; k++) {
+        b->knobs[k].cas = false;
+        b->knobs[k].single_writer = true;
+    }
+}
+
+/* Invariant 12: without compare-and-set a write stands on a value that was looked at within a second. */
+static void test_a_slow_read_is_nothing_to_write_on(void **state)
+{
+    (void)state;
+    bench_setup = without_compare_and_set;
+    struct bench *b = ill(true);
+    bench_setup = NULL;
+    b->hold_reads_at_intent = true;
+    run_to(b, STATE_INTENT, 15);
+    b->now = instant_add(b->now, SPAN_S(2));
+    b->hold_reads_at_intent = b->reads_held = false;
+    bench_read(b, B_BATCH);
+    assert_int_equal(bench_state(b), STATE_INTENT);
+    assert_int_equal(b->target.writes, 0);
+    bench_run(b, SPAN_S(5));
+    assert_int_equal(b->target.writes, 1);
+    bench_free(b);
+}
+
 static struct target_def page;
 
 static void with_a_page(struct bench *b)
@@ -264,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_an_event_for_no_service),
         cmocka_unit_test(test_a_write_that_was_lost_in_a_crash),
         cmocka_unit_test(test_a_page_is_polled_by_its_fastest_signal),
+        cmocka_unit_test(test_a_slow_read_is_nothing_to_write_on),
         cmocka_unit_test(test_a_refusal_names_its_reason),
         cmocka_unit_test(test_an_approval_is_for_one_request),
         cmocka_unit_test(test_a_handover_names_knobs_at_gates),

@@ -39,6 +39,7 @@ struct bench {
     unsigned log_n, log_seen;
     int64_t log_at[BENCH_LOG_MAX];           /* `now` of each record */
     bool ages;                               /* the shell tells how old a record is, not its wall time alone */
+    bool hold_reads_at_intent, reads_held;   /* reads asked for after an INTENT are not answered until the test does */
     bool append_fails, append_silent, fold_waits;   /* fold_waits: the shell is asked to fold and takes its time */
     struct buf notices, replies;
     char detail[64];                         /* of the newest reply: the reason code of a refusal */
@@ -194,6 +195,7 @@ static inline void bench_append(struct bench *b, const struct effect *f)
 {
     struct event ack = {.kind = EVENT_ACK, .u.ack = {.token = f->u.append.token, .status = STATUS_OK}};
     if (b->append_fails) ack.u.ack.status = STATUS_IO;
+    b->reads_held = b->hold_reads_at_intent && f->u.append.records[0].kind == RECORD_INTENT;
     for (uint32_t i = 0; i < f->u.append.n && !b->append_fails; i++) {
         assert_true(b->log_n < BENCH_LOG_MAX);
         b->log_at[b->log_n] = b->now.us;
@@ -239,7 +241,7 @@ static inline void bench_effects(struct bench *b, const struct update *u)
     }
     for (uint32_t i = 0; i < n; i++) {
         if (f[i].kind == EFFECT_APPEND) bench_append(b, &f[i]);
-        else if (f[i].kind == EFFECT_READ) bench_read(b, f[i].u.read.knob);
+        else if (f[i].kind == EFFECT_READ && !b->reads_held) bench_read(b, f[i].u.read.knob);
         else if (f[i].kind == EFFECT_FOLD && !b->fold_waits) bench_fold(b);
         else if (f[i].kind == EFFECT_WRITE) {
             bench_write(b, f[i].u.write.knob, f[i].u.write.value->bytes, f[i].u.write.value->len, f[i].u.write.action);
