@@ -248,6 +248,23 @@ static void test_a_slow_read_is_nothing_to_write_on(void **state)
     bench_free(b);
 }
 
+/* The answer to another write says nothing about this one: a refusal of it must not close the late watch. */
+static void test_the_answer_to_another_action_is_no_answer(void **state)
+{
+    (void)state;
+    struct bench *b = ill(true);
+    b->target.no_answer = b->target.ignore = true;
+    run_to(b, STATE_WRITING, 15);
+    struct event e = {.kind = EVENT_ANSWER, .u.answer = {.knob = B_BATCH, .action = 99, .kind = ANSWER_REFUSED}};
+    bench_event(b, &e);
+    assert_int_equal(bench_state(b), STATE_WRITING);
+    assert_true(loop_control(b->loop, 0)->knobs[B_BATCH].slot.late_open);
+    e.u.answer.action = 1;
+    bench_event(b, &e);
+    assert_int_equal(bench_state(b), STATE_READBACK);
+    bench_free(b);
+}
+
 static struct target_def page;
 
 static void with_a_page(struct bench *b)
@@ -292,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_a_write_that_was_lost_in_a_crash),
         cmocka_unit_test(test_a_page_is_polled_by_its_fastest_signal),
         cmocka_unit_test(test_a_slow_read_is_nothing_to_write_on),
+        cmocka_unit_test(test_the_answer_to_another_action_is_no_answer),
         cmocka_unit_test(test_a_refusal_names_its_reason),
         cmocka_unit_test(test_an_approval_is_for_one_request),
         cmocka_unit_test(test_a_handover_names_knobs_at_gates),

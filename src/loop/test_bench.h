@@ -18,7 +18,7 @@ struct bench_target {
     double value[B_KNOBS];
     int version[B_KNOBS];
     bool unreadable, refuse, ignore;         /* refuse: 4xx; ignore: answers 200 and does nothing */
-    bool error_but_apply;
+    bool error_but_apply, no_answer;
     int writes;
 };
 
@@ -188,7 +188,7 @@ static inline void bench_write(struct bench *b, uint16_t knob, const char *bytes
     if (b->target.refuse) e.u.answer.kind = ANSWER_REFUSED;
     else if (b->target.error_but_apply) e.u.answer.kind = ANSWER_ERROR;
     if (!b->target.refuse && !b->target.ignore) bench_apply(b, knob, bytes, len);
-    bench_event(b, &e);
+    if (!b->target.no_answer) bench_event(b, &e);
 }
 
 static inline void bench_append(struct bench *b, const struct effect *f)

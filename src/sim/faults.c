@@ -46,7 +46,7 @@ static bool hurts_at_once(enum faults_kind k)
 
 static struct span length_of(struct prng *p, enum faults_kind k)
 {
-    if (k == FAULTS_DISK_RENAME) return log_between(p, 600, 8 * 3600);   /* it matters to those who read the file, not to the loop */
+    if (k == FAULTS_DISK_RENAME) return log_between(p, 600, 8 * 3600);   /* it does no harm, so it may last */
     switch (faults_group(k)) {
     case FAULTS_METRICS: return log_between(p, 30, 7200);
     case FAULTS_WRITE: return log_between(p, 10, 3600);

@@ -31,7 +31,9 @@ static int count(void)
 static int put(sqlite3 *db, int n)
 {
     int good = 0;
-    for (int i = 0; i < n; i++) good += sqlite3_exec(db, "INSERT INTO t VALUES (hex(randomblob(300)))", NULL, NULL, NULL) == SQLITE_OK;
+    for (int i = 0; i < n; i++) {
+        good += sqlite3_exec(db, "INSERT INTO t VALUES (hex(randomblob(300)))", NULL, NULL, NULL) == SQLITE_OK;
+    }
     return good;
 }
 
