@@ -102,7 +102,7 @@ static void live(struct swarm *w)
 bool swarm_start(struct swarm *w)
 {
     for (unsigned i = 0; i < SWARM_PROCESSES; i++) {
-        if (w->processes[i].loop && !w->processes[i].told) return true;   /* one leads, or will when it wakes */
+        if (w->processes[i].loop && w->processes[i].token == w->lease) return true;   /* one leads, or will when it wakes */
     }
     w->p = &w->processes[0];
     if (w->p->loop) w->p = &w->processes[1];
