@@ -165,7 +165,11 @@ static void read_more(struct http_connection *c)
 static void on_read(struct bufferevent *bev, void *arg)
 {
     struct http_connection *c = arg;
-    if (c->phase == PHASE_STREAM) (void)evbuffer_drain(bufferevent_get_input(bev), SIZE_MAX);
+    struct evbuffer *in = bufferevent_get_input(bev);
+    size_t most = c->server->limits.head_bytes + c->server->limits.body_bytes;
+    bool ahead = c->phase == PHASE_HANDLED && evbuffer_get_length(in) >= most;
+    if (ahead) (void)bufferevent_disable(bev, EV_READ);   /* until it is answered */
+    else if (c->phase == PHASE_STREAM) (void)evbuffer_drain(in, SIZE_MAX);
     else read_more(c);
 }
 
@@ -228,7 +232,9 @@ void http_connection_answer(struct http_connection *c, struct http_request *r, i
     c->request = NULL;
     set_deadline(c, c->phase == PHASE_CLOSING ? c->server->limits.request_deadline : c->server->limits.idle);
     if (c->phase == PHASE_CLOSING) (void)bufferevent_disable(c->bev, EV_READ);
-    else if (evbuffer_get_length(bufferevent_get_input(c->bev)) > 0) bufferevent_trigger(c->bev, EV_READ, BEV_TRIG_DEFER_CALLBACKS);
+    else CHECK_MEMORY(bufferevent_enable(c->bev, EV_READ) == 0);
+    if (c->phase == PHASE_IDLE && evbuffer_get_length(bufferevent_get_input(c->bev)) > 0)
+        bufferevent_trigger(c->bev, EV_READ, BEV_TRIG_DEFER_CALLBACKS);
 }
 
 /* ---- streams ---- */
@@ -321,8 +327,7 @@ static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct socka
     struct timeval slow = {s->limits.request_deadline.us / US_PER_S, s->limits.request_deadline.us % US_PER_S};
     bufferevent_setcb(c->bev, on_read, on_written, on_end, c);
     bufferevent_set_timeouts(c->bev, NULL, &slow);
-    bufferevent_setwatermark(c->bev, EV_READ, 0, s->limits.head_bytes + s->limits.body_bytes);
-    (void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+    CHECK_MEMORY(bufferevent_enable(c->bev, EV_READ | EV_WRITE) == 0);
     set_deadline(c, s->limits.idle);
 }
 

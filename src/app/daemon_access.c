@@ -87,7 +87,7 @@ bool daemon_access_open(struct daemon *d)
     if (store_access_open(&d->users, d->data, &e) != STATUS_OK ||
         store_access_drop_expired(d->users, clock_real_us(), &e) != STATUS_OK)
         log_line(LEVEL_ERROR, "access", "nobody can log in; all else works", "error", e.text, NULL);
-    if (access_open(a, d->base, &port, &e) != STATUS_OK && !a->work) {
+    if (access_open(a, d->base, &port, &e) != STATUS_OK && !(a->work && a->auth)) {
         log_line(LEVEL_ERROR, "access", e.text, NULL);
         return false;
     }
