@@ -74,7 +74,7 @@ static void answer(struct http_request *r, const struct file *f)
 /* The console's own addresses: /incidents/embedding/3. All else is not found, as ever. */
 static bool is_page(const char *path)
 {
-    static const char *const pages[] = {"overview", "services", "incidents", "inbox", "audit", "policy", "tuning", "health",
+    static const char *const pages[] = {"overview", "services", "incidents", "inbox", "audit", "policy", "tuning", "health", "users",
                                         "login",
                                         "setup", "people", "account", "help"};
     if (text_eq(path, "/")) return true;

@@ -13,7 +13,7 @@ function object(s) {
     return `${name}${needed.has(k) ? "" : "?"}: ${type(v)};`;
   });
   const more = s.additionalProperties;
-  if (rows.length === 0) return `Record<string, ${more && typeof more === "object" ? type(more) : "unknown"}>`;
+  if (rows.length === 0) return `{ [key: string]: ${more && typeof more === "object" ? type(more) : "unknown"} }`;
   return `{ ${rows.join(" ")} }`;
 }
 
@@ -33,9 +33,19 @@ function type(s) {
 
 const { schemas } = JSON.parse(readFileSync(SOURCE, "utf8"));
 const body = Object.entries(schemas).map(([name, s]) => `export type ${name} = ${type(s)};\n`);
-const { format } = await import("prettier");
-const head = "// Written by scripts/api-types.mjs from src/api/schemas.json of the daemon. Do not edit.\n/* eslint-disable */\n\n";
-const text = await format(head + body.join("\n"), { parser: "typescript", printWidth: 120 });
+const head =
+  "/* Written by scripts/api-types.mjs from src/api/schemas.json of the daemon. Do not edit. */\n/* eslint-disable */\n\n";
+
+/** Filled lines: the file is for the compiler, and stays of a size that one can look through. */
+function wrapped(line) {
+  const out = [""];
+  for (const w of line.split(" ")) {
+    if (out[out.length - 1].length + w.length > 118) out.push("  " + w);
+    else out[out.length - 1] += (out[out.length - 1] ? " " : "") + w;
+  }
+  return out.join("\n");
+}
+const text = head + body.map((row) => wrapped(row.trimEnd())).join("\n") + "\n";
 
 if (process.argv.includes("--check")) {
   if (readFileSync(TARGET, "utf8") !== text) {

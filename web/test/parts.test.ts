@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Gate, Line, SeriesSignal } from "../src/api/types";
-import type { CompareSignal, Dist } from "../src/api/types-more";
+import type { CompareSignal, Dist } from "../src/api/types";
 import { safeNext } from "../src/pages/login";
 import { rangeOf } from "../src/pages/service";
 import { chartText, indexAt } from "../src/parts/chart";
-import { yRange } from "../src/parts/chart-options";
+import { joined, yRange } from "../src/parts/chart-options";
 import { sampleTimes } from "../src/parts/chart-table";
 import { shiftText } from "../src/parts/compare";
 import { branchesOf } from "../src/parts/gates";
@@ -127,6 +127,13 @@ describe("charts", () => {
     expect(chartText(signal({}), 160)).toMatch(/not known$/);
     expect(chartText(signal({}), null)).toMatch(/46\.8 ms/);
     expect(chartText(signal({ t: [], mean: [], baseline: [] }), null)).toBe("no data in this time");
+  });
+
+  it("join the points of a slow signal and leave real gaps open", () => {
+    const u = undefined;
+    expect(joined([1, null, null, 2, null, null, 3])).toEqual([1, u, u, 2, u, u, 3]);
+    expect(joined([1, 2, null, null, null, null, 3, 4])).toEqual([1, 2, null, null, null, null, 3, 4]);
+    expect(joined([null, null])).toEqual([null, null]);
   });
 
   it("leave room for the objective only when it is near", () => {

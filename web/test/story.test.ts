@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Line } from "../src/api/types";
-import type { Story } from "../src/api/types-more";
+import type { Story } from "../src/api/types";
 import { lang } from "../src/state/settings";
 import { storySteps } from "../src/story/incident";
 import { badness, excess, matches, moodOf, sentenceOf, worstFirst } from "../src/story/line";
@@ -38,7 +38,7 @@ export function line(more: Partial<Line>): Line {
   };
 }
 
-const action = { id: "embed/1", knob: "batch_max", from: "32", to: "64", phase: "observing", until: null, cause: null };
+const action = { id: "embed/1", knob: "batch_max", from: "32", to: "64", phase: "observing" as const, until: null };
 const incident = { incident: 3, symptom: "slo", onset: null, opened: null, aging: false };
 
 describe("a line", () => {
@@ -150,6 +150,7 @@ function story(): Story {
         knob: "batch_max",
         class: "batch",
         cause: "compute-bound",
+        direction: "up",
         from: "32",
         to: "64",
         automatic: true,
@@ -157,7 +158,7 @@ function story(): Story {
         via: "loop",
         asked: null,
         approved: null,
-        decided: { at: T1, seq: 6, values: null, rule: null, gates: null, note: null },
+        decided: { at: T1, seq: 6, values: null, rule: null, gates: null, mode: null, policy: null, note: null },
         did: {
           intent_at: T1,
           intent_seq: 6,
@@ -170,6 +171,7 @@ function story(): Story {
           seq: 7,
           read: "64",
           read_class: "new",
+          reason: null,
           late: false,
         },
         watched: { settle_seconds: 120, window_seconds: 600, began: T1, until: T1, extended: false },
@@ -179,12 +181,12 @@ function story(): Story {
           verdict: "ineffective",
           outcome: "undo",
           reason: null,
-          numbers: [{ name: "latency_p99", before: 81.2, after: 41.6, unit: "ms" }],
+          numbers: [{ name: "median", before: 81.2, after: 41.6 }],
           before: null,
           after: null,
-          note: null,
+          note: "no clear change; latency 81.2 -> 41.6 ms (-48.7 %)",
         },
-        undo: { at: T1, seq: 9, by: "auto", outcome: "undone", done_at: T1, read: "32" },
+        undo: { at: T1, seq: 9, by: "auto", outcome: "undone", done_at: T1, read: "32", by_hand: null },
       },
     ],
     would: [],
@@ -203,7 +205,7 @@ describe("an incident", () => {
       "The likely cause is compute-bound.",
       "Waited 5 min for evidence. batch_max 32 → 64, one notch, against compute-bound. All gates were open.",
       "Recorded first, then written, then read back from the server: batch_max 64.",
-      "After 2 min to settle, watched for 10 min: latency_p99 41.6 ms (before 81.2 ms, 48.8 % less).",
+      "After 2 min to settle, watched for 10 min: latency 41.6 ms (before 81.2 ms, 48.8 % less).",
       "Ineffective: no clear change. Taken back.",
       "batch_max was set back to 32 and read back.",
     ]);
@@ -236,7 +238,7 @@ describe("an incident", () => {
       causes: [],
       action: null,
       request: null,
-    };
+    } as unknown as Story["live"];
     const last = storySteps(s, () => null).pop();
     expect(last?.text).toBe("No change so far: the last write is too recent for its effect to be told apart.");
   });

@@ -6,7 +6,8 @@ import en from "./en.json";
 import zh from "./zh.json";
 
 export type Key = keyof typeof en;
-export type Params = Record<string, string | number>;
+/** A parameter that is not known is shown as a question mark. */
+export type Params = Record<string, string | number | null | undefined>;
 export type RichParams = Record<string, ComponentChild>;
 
 const BOOKS: Record<Lang, Record<string, string>> = { en, zh };
@@ -18,7 +19,8 @@ export function fill(template: string, params: Params): string {
   return template.replace(HOLE, (_all, name: string, one?: string, many?: string) => {
     const value = params[name];
     if (one !== undefined && many !== undefined) return Number(value) === 1 ? one : many;
-    return value === undefined ? `{${name}}` : String(value);
+    if (!(name in params)) return `{${name}}`;
+    return value === null || value === undefined ? "?" : String(value);
   });
 }
 

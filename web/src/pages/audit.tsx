@@ -3,10 +3,10 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ApiError, get } from "../api/client";
 import type { AuditRecord } from "../api/types";
-import type { AuditState } from "../api/types-more";
+import type { AuditState } from "../api/types";
 import { count } from "../fmt/number";
 import { t, word } from "../i18n/i18n";
-import { Ago, Badge, Choice, ErrorNote, Heading, Show, When } from "../parts/basic";
+import { Ago, Badge, Choice, ErrorNote, Heading, Show } from "../parts/basic";
 import { RecordList } from "../parts/records";
 import { lines } from "../state/live";
 import { useLoad } from "../state/load";
@@ -81,8 +81,7 @@ function State(p: { of: AuditState }): JSX.Element {
           {!s.checkpoint && t("audit.no-checkpoint")}
           {s.checkpoint && (
             <>
-              {t("audit.checkpoint-of", { n: count(s.checkpoint.size), origin: s.checkpoint.origin })}{" "}
-              <When at={s.checkpoint.at} />
+              {t("audit.checkpoint-of", { n: count(s.checkpoint.size), origin: s.checkpoint.origin })}
               <code class="block">{s.checkpoint.root}</code>
               <a href="/api/v1/audit/checkpoint" download="checkpoint">
                 {t("audit.checkpoint-get")}

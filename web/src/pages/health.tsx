@@ -1,6 +1,6 @@
 // Is trimtab itself well: six modules, scrapes, store, reload, TLS.
 import type { JSX } from "preact";
-import type { Health, ModuleView } from "../api/types-more";
+import type { Health, ModuleView } from "../api/types";
 import { bytes, count, digits } from "../fmt/number";
 import { span, t, word } from "../i18n/i18n";
 import { Ago, Badge, Empty, Heading, Scroll, Show, When } from "../parts/basic";
@@ -82,15 +82,7 @@ function Store(p: { of: Health["store"] }): JSX.Element {
       <Item name="audit-records">{count(s.audit_records)}</Item>
       <Item name="audit-bytes">{size(s.audit_bytes)}</Item>
       <Item name="metrics-bytes">{size(s.metrics_bytes)}</Item>
-      <Item name="a-day">
-        {s.points_a_day === null
-          ? t("unknown")
-          : t("health.a-day", {
-              points: digits(s.points_a_day),
-              bytes: size(s.bytes_a_day),
-              each: size(s.bytes_a_point),
-            })}
-      </Item>
+      <Item name="cost">{t("health.a-day", { points: digits(s.points_a_day) })}</Item>
       <Item name="waiting">{count(s.waiting)}</Item>
       <Item name="dropped">{count(s.points_dropped)}</Item>
       {s.trouble ? <Item name="trouble">{s.trouble}</Item> : <></>}
@@ -117,8 +109,6 @@ function Self(p: { of: Health }): JSX.Element {
           </Badge>,
           " ",
           <Ago key="a" at={h.reload.at} />,
-          " ",
-          t("health.reloads", { n: h.reload.count, failed: h.reload.failed }),
         ]}
       </Item>
       {h.reload.error ? <Item name="reload-error">{h.reload.error}</Item> : <></>}
@@ -131,7 +121,7 @@ function Self(p: { of: Health }): JSX.Element {
           : t("health.tls-off")}
       </Item>
       <Item name="listeners">{t("health.listeners-of", { n: h.listeners, connections: h.connections })}</Item>
-      <Item name="memory">{bytes(h.memory_bytes)}</Item>
+      <Item name="memory">{bytes(h.loop_bytes)}</Item>
     </dl>
   );
 }

@@ -1,10 +1,10 @@
 // What waits for a person: the exact change, why, what could go wrong, how it is undone, and until when.
 import type { JSX } from "preact";
 import { seg } from "../api/client";
-import type { InboxRequest } from "../api/types-more";
+import type { InboxRequest } from "../api/types";
 import { exact } from "../fmt/number";
 import { countdown } from "../fmt/time";
-import { t, word } from "../i18n/i18n";
+import { span, t, word } from "../i18n/i18n";
 import { ask } from "../parts/act";
 import { Badge, Empty, Fold, Heading, Link, Show, When } from "../parts/basic";
 import { Icon } from "../parts/icon";
@@ -121,23 +121,26 @@ function Outlook(p: { of: InboxRequest }): JSX.Element {
     <dl class="outlook">
       <div>
         <dt>{t("inbox.expected")}</dt>
-        <dd>{r.expected ?? t("inbox.expected-plain", { knob: r.knob })}</dd>
+        <dd>
+          {t("inbox.expected-plain", {
+            knob: r.knob,
+            settle: span(r.undo.settle_seconds),
+            window: span(r.undo.window_seconds),
+          })}
+        </dd>
       </div>
       <div>
         <dt>{t("inbox.risk")}</dt>
-        <dd>{r.risk ?? t("inbox.risk-plain")}</dd>
+        <dd>{t("inbox.risk-plain")}</dd>
       </div>
       <div>
         <dt>{t("inbox.undo")}</dt>
-        <dd>
-          {t("inbox.undo-text", { knob: r.knob, value: exact(r.undo.value, r.unit) })}
-          {r.undo.by_hand && <code class="block">{r.undo.by_hand}</code>}
-        </dd>
+        <dd>{t("inbox.undo-text", { knob: r.knob, value: exact(r.undo.value, r.unit) })}</dd>
       </div>
       <div>
         <dt>{t("inbox.history")}</dt>
         <dd>
-          {h.tried === 0
+          {!h.known || h.tried === 0
             ? t("inbox.history-none")
             : t("inbox.history-text", { tried: h.tried, effective: h.effective, rolled: h.rolled_back })}
         </dd>
@@ -173,7 +176,7 @@ function Card(p: { of: InboxRequest; again: () => void }): JSX.Element {
       <Outlook of={r} />
       <Fold title={t("inbox.evidence")}>
         <dl class="evidence">
-          {(["rule", "values", "gates", "note"] as const).map((k) =>
+          {(["rule", "values", "causes", "gates", "note"] as const).map((k) =>
             r.evidence[k] ? (
               <div key={k}>
                 <dt>{word("evidence", k)}</dt>

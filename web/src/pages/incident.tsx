@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { seg } from "../api/client";
-import type { Compare, Story } from "../api/types-more";
+import type { Compare, Story } from "../api/types";
 import { t, word } from "../i18n/i18n";
 import { say } from "../parts/act";
 import { Badge, Fold, Heading, Link, Show, When } from "../parts/basic";

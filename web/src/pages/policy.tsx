@@ -1,7 +1,7 @@
 // The rules in force, as the table users know: read-only here, files stay the source.
 import type { JSX } from "preact";
 import { seg } from "../api/client";
-import type { Policy, PolicyKnob, PolicyService } from "../api/types-more";
+import type { Policy, PolicyKnob, PolicyService } from "../api/types";
 import { percent, quantity } from "../fmt/number";
 import { span, t, word } from "../i18n/i18n";
 import { Choice, Empty, Fold, Heading, Scroll, Show, When } from "../parts/basic";
@@ -40,7 +40,7 @@ function Playbook(p: { of: PolicyService }): JSX.Element {
               </td>
               {s.symptoms.map((x) => (
                 <td key={x.name} class="mark">
-                  {row.symptoms.length === 0 || row.symptoms.includes(x.name) ? (
+                  {row.symptom === null || row.symptom === x.name ? (
                     <span role="img" aria-label={t("policy.applies")}>
                       {t("policy.dot")}
                     </span>
@@ -77,17 +77,21 @@ function KnobRow(p: { of: PolicyKnob }): JSX.Element {
       </th>
       <td>{word("tier", String(k.tier))}</td>
       <td class="num">{t("knob.range", { min: quantity(k.min, k.unit), max: quantity(k.max, k.unit) })}</td>
-      <td>{k.ladder ?? ""}</td>
+      <td>{k.ladder}</td>
       <td>{k.precondition ? <code>{k.precondition}</code> : ""}</td>
-      <td class="num">{typeof k.dead_band === "number" ? percent(k.dead_band) : ""}</td>
-      <td>{k.now ? <KnobLocks of={k.now} /> : ""}</td>
+      <td class="num">{percent(k.dead_band)}</td>
+      <td class="num">{span(k.interval_seconds)}</td>
+      <td class="num">{span(k.protect_seconds)}</td>
+      <td>
+        <KnobLocks of={k.now} />
+      </td>
     </tr>
   );
 }
 
 function Knobs(p: { of: PolicyKnob[] }): JSX.Element {
   if (p.of.length === 0) return <Empty>{t("service.no-knobs")}</Empty>;
-  const cols = ["name", "tier", "range", "ladder", "precondition", "dead-band", "now"];
+  const cols = ["name", "tier", "range", "ladder", "precondition", "dead-band", "interval", "protect", "now"];
   return (
     <Scroll label={t("policy.knobs")}>
       <table>
@@ -110,10 +114,16 @@ function Knobs(p: { of: PolicyKnob[] }): JSX.Element {
   );
 }
 
-function limitText(key: string, v: number): string {
+function limitText(key: string, value: unknown): string {
+  const v = Number(value);
   if (key.endsWith("_seconds")) return span(v);
   if (key.endsWith("_ratio")) return percent(v);
   return quantity(v, "");
+}
+
+function zoneText(seconds: number): string {
+  const hours = seconds / 3600;
+  return hours === 0 ? "UTC" : `UTC${hours < 0 ? "\u2212" : "+"}${String(Math.abs(hours))}`;
 }
 
 function Limits(p: { of: PolicyService }): JSX.Element {
@@ -131,7 +141,7 @@ function Limits(p: { of: PolicyService }): JSX.Element {
       <h3>{t("policy.modes")}</h3>
       <ul class="inline">
         {modes.map(([c, m]) => (
-          <li key={c}>{t("policy.class-mode", { class: word("class", c), mode: word("mode", m) })}</li>
+          <li key={c}>{t("policy.class-mode", { class: word("class", c), mode: word("mode", String(m)) })}</li>
         ))}
       </ul>
       {p.of.windows.length > 0 && <h3>{t("policy.windows")}</h3>}
@@ -139,8 +149,12 @@ function Limits(p: { of: PolicyService }): JSX.Element {
         {p.of.windows.map((w) => (
           <li key={w.name}>
             <b>{w.name}</b>{" "}
-            {t(w.freeze ? "policy.window-freeze" : "policy.window-change", { from: w.from, to: w.to, zone: w.zone })}{" "}
-            {w.now && <strong>{t("policy.window-now")}</strong>}
+            {t("policy.window-change", {
+              days: w.weekdays.map((d) => word("weekday", String(d))).join(", "),
+              from: w.from,
+              to: w.to,
+              zone: zoneText(w.utc_offset_seconds),
+            })}
           </li>
         ))}
       </ul>
@@ -168,7 +182,7 @@ function One(p: { of: PolicyService }): JSX.Element {
       <h2>{s.name}</h2>
       <p>
         {t("policy.head", { mode: word("mode", s.mode), environment: s.environment ?? t("unknown") })}{" "}
-        {s.objective !== null && t("policy.objective", { objective: quantity(s.objective, s.objective_unit) })}
+        {s.objective !== null && t("policy.objective", { objective: quantity(s.objective, s.objective_unit ?? "") })}
       </p>
       <h3>{t("service.symptoms")}</h3>
       <Symptoms of={s} />

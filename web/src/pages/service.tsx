@@ -205,6 +205,7 @@ export function ServicePage(): JSX.Element {
       </Show>
       <div class="split">
         <section class="charts" aria-label={t("service.charts")}>
+          <h2 class="sr">{t("service.charts")}</h2>
           <Show of={series}>{(data) => <Charts data={data} range={range} />}</Show>
         </section>
         <div class="side">

@@ -1,6 +1,6 @@
 // What tuning has brought, per knob and context; two tunings side by side over the same window.
 import type { JSX } from "preact";
-import type { TuningGroup, TuningRow } from "../api/types-more";
+import type { TuningGroup, TuningRow } from "../api/types";
 import { signed } from "../fmt/number";
 import { t, word } from "../i18n/i18n";
 import { Badge, Choice, Empty, Heading, Link, Scroll, Show, type Tone, When } from "../parts/basic";

@@ -2,14 +2,15 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ApiError, may, post, remove, seg } from "../api/client";
-import type { Token, User } from "../api/types-more";
+import type { Token, User } from "../api/types";
 import { t, word } from "../i18n/i18n";
 import { say } from "../parts/act";
 import { Ago, Choice, Empty, errorText, Heading, Scroll, Show, When } from "../parts/basic";
 import { Dialog } from "../parts/dialog";
 import { useLoad } from "../state/load";
 
-const ROLES = ["viewer", "operator", "admin"].map((value) => value);
+type GivenRole = User["role"];
+const ROLES: GivenRole[] = ["viewer", "operator", "admin"];
 
 function useRun(after: () => void): { error: string | null; run: (work: Promise<unknown>, done: string) => void } {
   const [error, setError] = useState<string | null>(null);
@@ -32,7 +33,7 @@ function Problem(p: { text: string | null }): JSX.Element {
   return <div role="alert">{p.text && <p class="note tone-bad">{p.text}</p>}</div>;
 }
 
-function RoleChoice(p: { value: string; set: (v: string) => void }): JSX.Element {
+function RoleChoice(p: { value: GivenRole; set: (v: GivenRole) => void }): JSX.Element {
   return (
     <Choice
       label={t("users.role")}
@@ -44,7 +45,7 @@ function RoleChoice(p: { value: string; set: (v: string) => void }): JSX.Element
 }
 
 function AddUser(p: { again: () => void }): JSX.Element {
-  const [role, setRole] = useState("viewer");
+  const [role, setRole] = useState<GivenRole>("viewer");
   const { error, run } = useRun(p.again);
   const add = (e: SubmitEvent & { currentTarget: HTMLFormElement }): void => {
     e.preventDefault();
@@ -192,7 +193,7 @@ function Users(): JSX.Element {
 }
 
 function AddToken(p: { again: () => void }): JSX.Element {
-  const [role, setRole] = useState("viewer");
+  const [role, setRole] = useState<GivenRole>("viewer");
   const [made, setMade] = useState<string | null>(null);
   const { error, run } = useRun(p.again);
   const add = (e: Event): void => {
@@ -241,7 +242,7 @@ function Tokens(): JSX.Element {
               {d.tokens.map((x) => (
                 <li key={x.id}>
                   <b>{x.name}</b> {word("role", x.role)} {t("tokens.expires")} <When at={x.expires} />{" "}
-                  {x.last_used ? <Ago at={x.last_used} /> : t("tokens.unused")}{" "}
+                  {x.expired && <strong>{t("tokens.expired")}</strong>}{" "}
                   <button
                     type="button"
                     class="small quiet-danger"

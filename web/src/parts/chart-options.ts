@@ -52,8 +52,21 @@ export function yRange(s: SeriesSignal): [number, number] {
   return [low >= 0 ? Math.max(0, low - pad) : low - pad, high + pad];
 }
 
+/** A slow signal has a point in every third step only: what lies between is no gap. A gap is longer than three of its own steps. */
+export function joined(column: (number | null)[]): (number | null | undefined)[] {
+  const known = column.flatMap((v, i) => (v === null ? [] : [i]));
+  const steps = known.slice(1).map((v, i) => v - (known[i] ?? 0));
+  const usual = [...steps].sort((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 1;
+  const out: (number | null | undefined)[] = [...column];
+  steps.forEach((step, i) => {
+    if (step > 3 * usual) return;
+    for (let k = (known[i] ?? 0) + 1; k < (known[i + 1] ?? 0); k += 1) out[k] = undefined;
+  });
+  return out;
+}
+
 export function dataOf(s: SeriesSignal): uPlot.AlignedData {
-  return [s.t, s.low, s.high, s.baseline, s.mean] as uPlot.AlignedData;
+  return [s.t, s.low, s.high, s.baseline, joined(s.mean)] as uPlot.AlignedData;
 }
 
 // One letter at the head of each line, explained in the list of marks: colour is never alone.

@@ -1,6 +1,6 @@
 // Before and after as two distributions over one scale, with the shift in words and the numbers in a table.
 import type { JSX } from "preact";
-import type { Compare, CompareSignal, Dist } from "../api/types-more";
+import type { Compare, CompareSignal, Dist } from "../api/types";
 import { percentSize, quantity, relative } from "../fmt/number";
 import { t } from "../i18n/i18n";
 import { Empty, Fold, Scroll } from "./basic";

@@ -53,14 +53,15 @@ function numbers(g: Gate): string {
 
 function GateItem(p: { of: Gate }): JSX.Element {
   const g = p.of;
-  const advice = hasWord("opens", g.reason) ? word("opens", g.reason) : (g.opens_when ?? "");
+  const reason = g.reason ?? "";
+  const advice = hasWord("opens", reason) ? word("opens", reason) : (g.opens_when ?? "");
   return (
     <li class={g.shut ? "shut" : "open"}>
       <Icon name={g.shut ? "lock" : "check"} />
       <span class="gate-word">{t(g.shut ? "gates.shut" : "gates.open")}</span>
       <div>
-        <b>{hasWord("gate", g.reason) ? word("gate", g.reason) : g.reason}</b>
-        {g.shut && <span> {hasWord("reason", g.reason) ? word("reason", g.reason) : (g.sentence ?? "")}</span>}{" "}
+        <b>{hasWord("gate", reason) ? word("gate", reason) : reason}</b>
+        {g.shut && <span> {hasWord("reason", reason) ? word("reason", reason) : (g.sentence ?? "")}</span>}{" "}
         <span class="num">{numbers(g)}</span>
         {g.note && g.shut && <div class="quote">{g.note}</div>}
         {g.shut && advice && <div class="opens">{t("gates.opens", { words: advice })}</div>}
@@ -82,7 +83,7 @@ export function GateTree(p: { gates: Gate[]; leftOut: number }): JSX.Element {
             </summary>
             <ul>
               {b.gates.map((g, i) => (
-                <GateItem of={g} key={g.reason + String(i)} />
+                <GateItem of={g} key={`${g.reason ?? ""}${String(i)}`} />
               ))}
             </ul>
           </details>

@@ -1,7 +1,7 @@
 // Each configuration that was in force, and what changed from one to the next.
 import type { JSX } from "preact";
 import { seg } from "../api/client";
-import type { PolicyDiff, Revision } from "../api/types-more";
+import type { PolicyDiff, Revision } from "../api/types";
 import { t } from "../i18n/i18n";
 import { useLoad } from "../state/load";
 import { query, setQuery } from "../state/url";

@@ -137,7 +137,7 @@ function SignalRow(p: { of: SignalNow }): JSX.Element {
       <td class="num">{s.zscore === null ? "" : digits(s.zscore)}</td>
       <td class="num">{s.drift === null ? "" : signed(s.drift)}</td>
       <td>{word("series-state", s.state)}</td>
-      <td class="num">{span(s.age_seconds)}</td>
+      <td class="num">{s.age_seconds === null ? "" : span(s.age_seconds)}</td>
       <td>{s.finding ?? ""}</td>
     </tr>
   );

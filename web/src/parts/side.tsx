@@ -1,6 +1,6 @@
 // Two tunings over the same window around their writes, drawn on one axis of seconds from the write.
 import type { JSX } from "preact";
-import type { Side } from "../api/types-more";
+import type { Side } from "../api/types";
 import { quantity } from "../fmt/number";
 import { span, t, word } from "../i18n/i18n";
 import { useLoad } from "../state/load";
@@ -68,12 +68,11 @@ function Pair(p: { name: string; a: SideSignal; b: SideSignal }): JSX.Element {
 }
 
 function Head(p: { letter: "A" | "B"; of: Side }): JSX.Element {
-  const r = p.of.action;
+  const s = p.of;
   return (
     <div class={`side-head side-${p.letter.toLowerCase()}`}>
-      <b>{t(p.letter === "A" ? "side.a" : "side.b")}</b> {r.service}{" "}
-      {t("record.change", { knob: r.knob, from: r.from, to: r.to })} <When at={p.of.at} />{" "}
-      {r.verdict ? word("verdict", r.verdict) : t("tuning.no-verdict")}
+      <b>{t(p.letter === "A" ? "side.a" : "side.b")}</b> {s.service}{" "}
+      {t("record.change", { knob: s.knob, from: s.from_value, to: s.to_value })} <When at={s.at} />
     </div>
   );
 }

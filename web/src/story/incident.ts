@@ -1,6 +1,6 @@
 // The story of an incident as sentences under the six headings of the loop. Pure; the page and the Markdown copy print it.
 import type { Time } from "../api/types";
-import type { Attempt, Story, VerdictNumber } from "../api/types-more";
+import type { Attempt, Story, VerdictNumber } from "../api/types";
 import { percentSize, quantity, relative } from "../fmt/number";
 import { secondsBetween } from "../fmt/time";
 import { span, t, word } from "../i18n/i18n";
@@ -92,7 +92,10 @@ function located(s: Story): Step | null {
     other: c.other ?? 0,
   });
   const why = live.find((x) => x.verdict === "chosen")?.explain;
-  return step("located", l.at, text, {
+  // The newest look at the causes may be later than the decision; the story keeps its order.
+  const first = s.attempts[0]?.decided.at ?? null;
+  const late = first !== null && l.at !== null && l.at > first;
+  return step("located", late ? s.noticed.at : l.at, text, {
     seq: l.seq,
     fold: checked,
     facts: [
@@ -103,13 +106,6 @@ function located(s: Story): Step | null {
       })),
     ],
   });
-}
-
-function gatesText(a: Attempt): Fact[] {
-  const g = a.decided.gates;
-  if (!g) return [];
-  if (typeof g === "string") return fact("story.fact.gates", g);
-  return g.map((x) => ({ label: "story.fact.gate", text: `${word("gate", x.reason)}: ${x.text ?? ""}` }));
 }
 
 function decided(s: Story, a: Attempt): Step {
@@ -129,7 +125,7 @@ function decided(s: Story, a: Attempt): Step {
     facts: [
       ...fact("story.fact.rule", a.decided.rule),
       ...fact("story.fact.values", a.decided.values),
-      ...gatesText(a),
+      ...fact("story.fact.gates", a.decided.gates),
       ...fact("story.fact.note", a.decided.note),
     ],
   });
@@ -176,19 +172,26 @@ function did(a: Attempt): Step {
   });
 }
 
-function number(v: VerdictNumber): string {
-  const p = { name: v.name, before: quantity(v.before, v.unit), after: quantity(v.after, v.unit) };
+/** The verdict's own sentence names the unit of the judging latency; the numbers come without. */
+function judgeUnit(a: Attempt): string {
+  return /latency [\d.,]+(?: \S+)? -> [\d.,]+ (\w+)/.exec(a.verdict?.note ?? "")?.[1] ?? "";
+}
+
+function number(v: VerdictNumber, unit: string): string {
+  const own = v.name === "queue" ? "" : unit;
+  const p = { name: word("verdict-number", v.name), before: quantity(v.before, own), after: quantity(v.after, own) };
   const diff = relative(v.after, v.before);
   if (v.before === null) return t("story.number-after", p);
   if (diff === null || Math.abs(diff) < 0.005) return t("story.number", p);
   return t(diff > 0 ? "story.number-up" : "story.number-down", { ...p, percent: percentSize(diff) });
 }
 
-export const numbersText = (a: Attempt): string => (a.verdict?.numbers ?? []).map(number).join("; ");
+export const numbersText = (a: Attempt): string =>
+  (a.verdict?.numbers ?? []).map((v) => number(v, judgeUnit(a))).join("; ");
 
 function watched(a: Attempt, left: Left): Step | null {
   const w = a.watched;
-  if (!w || (!w.began && !a.verdict)) return null;
+  if (!w.began && !a.verdict) return null;
   const p = { settle: span(w.settle_seconds ?? 0), window: span(w.window_seconds ?? 0) };
   if (a.verdict) {
     const numbers = numbersText(a);

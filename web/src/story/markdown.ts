@@ -1,5 +1,5 @@
 // The story as Markdown, for a chat or a ticket. Names come from outside: what Markdown would read as markup is escaped.
-import type { Story } from "../api/types-more";
+import type { Story } from "../api/types";
 import { full } from "../fmt/time";
 import { t, word } from "../i18n/i18n";
 import { factLabel, type Step } from "./incident";
