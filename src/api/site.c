@@ -74,9 +74,8 @@ static void answer(struct http_request *r, const struct file *f)
 /* The console's own addresses: /incidents/embedding/3. All else is not found, as ever. */
 static bool is_page(const char *path)
 {
-    static const char *const pages[] = {"overview", "services", "incidents", "inbox", "audit", "policy", "tuning", "health", "users",
-                                        "login",
-                                        "setup", "people", "account", "help"};
+    static const char *const pages[] = {"overview", "services", "incidents", "inbox", "audit", "policy", "tuning", "health",
+                                        "login", "setup", "users", "people", "account", "help"};
     if (text_eq(path, "/")) return true;
     if (path[0] != '/' || strpbrk(path, ".%\\") || strstr(path, "//")) return false;
     for (unsigned i = 0; i < ARRAY_LEN(pages); i++) {
