@@ -14,7 +14,7 @@ const { values } = parseArgs({
   },
 });
 
-const FILES = ["pages", "story", "approve", "halt", "door", "link", "fleet"];
+const FILES = ["pages", "approve", "halt", "door", "link", "fleet"];
 const SHORT = new Set(["pages"]);
 
 const browser = await chromium.launch({
