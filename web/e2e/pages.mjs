@@ -73,7 +73,7 @@ export async function tests({ check, eyes, program, short }) {
         await check("keyboard: skip link, halt box, focus back", () => keyboard(page));
         await check("charts: keys move all cursors and say the values", () => charts(page));
         await check("a page that does not exist says so", async () => {
-          await page.goto("/nowhere");
+          await page.goto("/audit/nowhere");
           await eyes.loaded(page);
           await eyes.look(page, "missing-en-light");
         });

@@ -12,7 +12,7 @@ import { SymptomList } from "../parts/service-tables";
 import { secondsUntil } from "../state/live";
 import { useLoad } from "../state/load";
 import { incidentHref, serviceHref } from "../state/url";
-import { ruleText, parseValues } from "../story/rule";
+import { parseRule, parseValues, ruleText } from "../story/rule";
 
 function askApprove(r: InboxRequest, again: () => void): void {
   ask({
@@ -90,11 +90,21 @@ function Changed(p: { of: InboxRequest }): JSX.Element | null {
   );
 }
 
+const USUAL = ["latency_p99", "queue_depth", "gpu_util", "throughput"];
+
+/** What the rule names comes first, then the usual suspects. */
+export function threeValues(rule: string | null, values: string | null): { name: string; value: string }[] {
+  const all = parseValues(values);
+  const names = [...(parseRule(rule ?? "") ?? []).map((c) => c.signal), ...USUAL];
+  const found = [...new Set(names)].flatMap((n) => all.filter((v) => v.name === n));
+  return [...found, ...all.filter((v) => !found.includes(v))].slice(0, 3);
+}
+
 /** Three numbers say why; the rest is folded. */
 function Why(p: { of: InboxRequest }): JSX.Element {
   const e = p.of.evidence;
   const rule = ruleText(e.rule);
-  const values = parseValues(e.values);
+  const values = threeValues(e.rule, e.values);
   return (
     <div>
       <h3>{t("inbox.why")}</h3>
@@ -104,7 +114,7 @@ function Why(p: { of: InboxRequest }): JSX.Element {
           : t("inbox.why-plain", { symptom: p.of.symptom ?? "?", cause: p.of.cause ?? "?" })}
       </p>
       <ul class="three">
-        {values.slice(0, 3).map((v) => (
+        {values.map((v) => (
           <li key={v.name}>
             <b class="num">{v.value}</b> <span>{v.name}</span>
           </li>

@@ -48,8 +48,9 @@ function Evidence(p: { of: Step }): JSX.Element | null {
 
 function CompareOf(p: { action: string }): JSX.Element {
   const at = p.action.lastIndexOf("/");
-  const path = `/api/v1/actions/${seg(p.action.slice(0, at))}/${seg(p.action.slice(at + 1))}/compare`;
-  const compare = useLoad<Compare>(path, (e) => e.kind === "action" && e.record?.action === p.action, 3000);
+  const service = p.action.slice(0, at);
+  const path = `/api/v1/actions/${seg(service)}/${seg(p.action.slice(at + 1))}/compare`;
+  const compare = useLoad<Compare>(path, (e) => e.service === service, 3000);
   return (
     <section class="before-after">
       <h3>{t("incident.before-after")}</h3>

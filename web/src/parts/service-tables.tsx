@@ -67,7 +67,7 @@ export function KnobLocks(p: { of: KnobNow }): JSX.Element {
     !k.late_watch &&
     !k.unacknowledged &&
     !k.suspended;
-  if (none) return <span>{t("knob.free")}</span>;
+  if (none) return <span>{k.blocked ? word("reason", k.blocked) : t("knob.free")}</span>;
   return (
     <ul class="plain">
       <Lock word="interval" until={k.interval_until} />
@@ -113,7 +113,6 @@ export function KnobTable(p: { of: KnobNow[] }): JSX.Element {
               <td>{t("knob.tier-n", { n: k.tier })}</td>
               <td>
                 <KnobLocks of={k} />
-                {k.blocked && <small>{word("reason", k.blocked)}</small>}
               </td>
             </tr>
           ))}

@@ -174,7 +174,7 @@ function did(a: Attempt): Step {
 
 /** The verdict's own sentence names the unit of the judging latency; the numbers come without. */
 function judgeUnit(a: Attempt): string {
-  return /latency [\d.,]+(?: \S+)? -> [\d.,]+ (\w+)/.exec(a.verdict?.note ?? "")?.[1] ?? "";
+  return /latency [\d.,]+(?: \S+)? -> [\d.,]+ (\w+)/i.exec(a.verdict?.note ?? "")?.[1] ?? "";
 }
 
 function number(v: VerdictNumber, unit: string): string {
