@@ -97,27 +97,43 @@ static void reference_knobs(void **state)
     end(&l);
 }
 
+static uint16_t symptom_named(const struct service_def *s, const char *name)
+{
+    uint16_t i = 0;
+    while (i < s->symptom_count && strcmp(s->symptoms[i].name, name) != 0) i++;
+    assert_true(i < s->symptom_count);
+    return i;
+}
+
+static const struct cause_def *row_named(const struct service_def *s, const char *id)
+{
+    uint16_t i = 0;
+    while (i < s->cause_count && strcmp(s->causes[i].id, id) != 0) i++;
+    assert_true(i < s->cause_count);
+    return &s->causes[i];
+}
+
 static void reference_symptoms_and_causes(void **state)
 {
     (void)state;
     struct loaded l = load_file("examples/reference.yaml");
     const struct service_def *s = &l.p->services[0];
-    assert_true(s->symptom_count >= 2);
-    assert_int_equal(1, s->symptoms[0].severity);
-    assert_true(s->symptoms[0].request_layer && !s->symptoms[0].slo);
-    assert_int_equal(s->judge.latency, s->symptoms[0].judge_signal);
-    assert_int_equal(0, s->symptoms[1].severity);
-    assert_true(s->symptoms[1].slo);
-    assert_int_equal(5, s->cause_count);
-    const struct cause_def *compute = &s->causes[0];
-    assert_string_equal("compute-bound", compute->name);
+    const struct symptom_def *degraded = &s->symptoms[symptom_named(s, "latency-degraded")];
+    assert_int_equal(1, degraded->severity);
+    assert_true(degraded->request_layer && !degraded->slo);
+    assert_int_equal(s->judge.latency, degraded->judge_signal);
+    const struct symptom_def *slo = &s->symptoms[symptom_named(s, "slo")];
+    assert_int_equal(0, slo->severity);
+    assert_true(slo->slo);
+    const struct cause_def *compute = row_named(s, "compute-bound");
     assert_int_equal(GROUP_COMPUTE_BOUND, compute->group);
     assert_int_equal(2, compute->try_count);
     assert_int_equal(service_knob(s, "batch_max"), compute->tries[0].knob);
     assert_int_equal(DIR_UP, compute->tries[0].direction);
-    assert_int_equal(NO_INDEX, s->causes[2].tries[0].knob);
-    assert_string_equal("look at the feature service and its network path", s->causes[2].tries[0].advice);
-    assert_int_equal(service_signal(s, "feature_fetch_ms"), s->causes[2].share_signal);
+    const struct cause_def *upstream = row_named(s, "upstream-data");
+    assert_int_equal(NO_INDEX, upstream->tries[0].knob);
+    assert_string_equal("look at the feature service and its network path", upstream->tries[0].advice);
+    assert_int_equal(service_signal(s, "feature_fetch_ms"), upstream->share_signal);
     assert_true(needs_find(&s->needs, (struct need){.fn = FN_BASELINE, .subject = s->judge.latency_mean}) >= 0);
     end(&l);
 }

@@ -172,7 +172,7 @@ static void put_scenario(const struct draft *d, const struct family *f, uint64_t
                (unsigned long long)seed, f->name, (unsigned long long)seed);
     buf_printf(out, "scenario: %s-%llu\nabout: ", f->name, (unsigned long long)seed);
     buf_json_string(out, f->about, strlen(f->about));
-    buf_printf(out, "\nseed: %llu\nworld: %s\npolicy: evaluation\nmode: auto\n", (unsigned long long)seed,
+    buf_printf(out, "\nseed: %llu\nworld: %s\npolicy: reference\nmode: auto\n", (unsigned long long)seed,
                kind == WORLD_PLANT ? "plant" : "fluid");
     buf_printf(out, "history: %llds\nduration: %llds\n", (long long)d->history_s, (long long)d->duration_s);
     put_params(d, out);
