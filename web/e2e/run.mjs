@@ -1,5 +1,5 @@
 // Browser tests against the real daemon and the real target. Ends with "N passed, M failed".
-// usage: node e2e/run.mjs [--short] [--only WORDS] --program PROGRAM --out FOLDER
+// usage: node e2e/run.mjs [--short] [--files NAME,NAME] [--only WORDS] --program PROGRAM --out FOLDER
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
@@ -9,6 +9,7 @@ const { values } = parseArgs({
   options: {
     short: { type: "boolean", default: false },
     only: { type: "string", default: "" },
+    files: { type: "string", default: "" },
     program: { type: "string", default: new URL("../../build/trimtab", import.meta.url).pathname },
     out: { type: "string", default: new URL("../../build/web", import.meta.url).pathname },
   },
@@ -40,6 +41,7 @@ async function check(name, work) {
 
 for (const file of FILES) {
   if (values.short && !SHORT.has(file)) continue;
+  if (values.files && !values.files.split(",").includes(file)) continue;
   const { tests } = await import(`./${file}.mjs`);
   try {
     await tests({ check, eyes, program: values.program, short: values.short, only: values.only });

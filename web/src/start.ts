@@ -1,6 +1,6 @@
 // Start order: settings, address, who am I, then the fleet and its stream.
 import { effect, signal } from "@preact/signals";
-import { ApiError, loadSession, session, sessionEnded } from "./api/client";
+import { ApiError, loadSession, sessionEnded } from "./api/client";
 import { loadStatus, setLink, startBeat } from "./state/live";
 import { restartStream, stopStream } from "./state/stream";
 import { applySettings } from "./state/settings";
@@ -42,13 +42,13 @@ export function start(): void {
   effect(() => {
     // A session that ended while reading: say so on the login page and come back to the same place.
     if (sessionEnded.value === 0) return;
-    const had = session.peek()?.authenticated ?? false;
     void loadSession()
       .then((s) => {
-        if (s.role !== "none") return;
+        // Several answers may say so at once; the first one leads to the door, and the door keeps where to return.
+        if (s.role !== "none" || place.peek().path === "/login") return;
         stopStream();
         const to = loginAddress();
-        go(had && !to.startsWith("/login?ended") ? to + (to.includes("?") ? "&" : "?") + "ended=1" : to, true);
+        go(`${to}${to.includes("?") ? "&" : "?"}ended=1`, true);
       })
       .catch(() => undefined);
   });

@@ -50,7 +50,8 @@ async function refusal(answer: Response): Promise<ApiError> {
 async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const csrf = session.value?.csrf;
+  // Peeked: whoever sends inside an effect must not run again when the session changes.
+  const csrf = session.peek()?.csrf;
   if (method !== "GET" && csrf) headers["X-CSRF-Token"] = csrf;
   let answer: Response;
   try {
