@@ -175,16 +175,22 @@ export class Bed {
     this.config = this.writeConfig(this.demoConfig());
     await this.startDaemon();
     if (warm) await this.import();
-    if (people) this.addPeople();
+    if (people) await this.addPeople();
     return this;
   }
 
-  addPeople() {
+  async addPeople() {
     const file = join(this.folder, "password");
     writeFileSync(file, PASSWORD + "\n");
     for (const [name, role] of Object.entries(PEOPLE)) {
       this.cli("user", "add", name, "--role", role, "--password-file", file, "--data", this.data);
     }
+    // The daemon takes notice of a foreign change within a second.
+    const known = async () => (await this.api("/api/v1/users")).users.map((u) => u.name);
+    await until("the daemon knows them", async () => {
+      const names = await known();
+      return Object.keys(PEOPLE).every((n) => names.includes(n));
+    });
   }
 
   cli(...args) {

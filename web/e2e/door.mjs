@@ -63,7 +63,7 @@ export async function tests({ check, eyes, program }) {
   const bed = await new Bed(program).start({ warm: false, people: false });
   try {
     await check("nobody yet: reading is open, the link makes the first admin", () => first(bed, eyes));
-    bed.addPeople();
+    await bed.addPeople();
     await check("a wrong password is told without saying which part", () => wrong(bed, eyes));
     await check("session expiry under an open page, and back", () => ends(bed, eyes));
     await check("an admin adds and removes a user", () => people(bed, eyes));

@@ -64,7 +64,7 @@ export async function tests({ check, eyes, program, only }) {
   bed.config = bed.writeConfig(config(bed.fleet.address().port));
   try {
     await bed.startDaemon();
-    bed.addPeople();
+    await bed.addPeople();
     await check("1,000 services stay fluid", () => fluid(bed, eyes));
   } finally {
     await bed.stop();

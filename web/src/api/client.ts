@@ -91,9 +91,14 @@ export async function remove(path: string): Promise<void> {
   await send("DELETE", path);
 }
 
+let askedSessions = 0;
+
+/** An answer to an older question, from before a login, does not overwrite a newer one. */
 export async function loadSession(): Promise<Session> {
+  askedSessions += 1;
+  const mine = askedSessions;
   const s = await get<Session>("/api/v1/session");
-  session.value = s;
+  if (mine === askedSessions) session.value = s;
   return s;
 }
 
