@@ -19,7 +19,11 @@ async function approve(bed, eyes) {
   const box = page.locator("dialog[open]");
   await box.locator("textarea").fill("looks right <b>to me</b>");
   await eyes.look(page, "inbox-approve-en", false);
-  await box.getByRole("button", { name: "Set batch_max to 64" }).click();
+  // The plant swings around the objective: on a tick without the symptom the daemon refuses, and rightly. Then again.
+  for (let tries = 0; tries < 15 && (await box.count()); tries += 1) {
+    await box.getByRole("button", { name: "Set batch_max to 64" }).click();
+    await box.waitFor({ state: "detached", timeout: 1500 }).catch(() => undefined);
+  }
   await box.waitFor({ state: "detached" });
   const approval = await bed.record("APPROVAL");
   if (approval.by !== "olga") throw new Error(`the audit names ${approval.by}`);
