@@ -10,6 +10,7 @@ from support import TOP, ScriptTest
 REASONS = """/* REASON(ID, "code", ...): said in a comment, no row. */
 REASON(HALTED, "halted", SERVICE, "writes, all of them, are halted", "lift it with: trimtab resume")
 REASON(TIER_2, "tier-2", PERSON, "a | b", "approve")
+RULED(TIER_2, "tier", "waits for a person")
 """
 RECORDS = """#ifndef FIELD
 #define FIELD(...)
@@ -21,6 +22,9 @@ KIND(HALT, "HALT", "stopped")
 STATES = """/* ROW(number, "number", ...) */
 ROW(490, "49a", IN_FLIGHT | IN(H), ON(HALT), guard_490, act_490, "halt --undo, by name", "same", "HALT; epoch + 1")
 """
+ROUTES = """/* ROUTE(METHOD, "/path", ROLE, function, ...) */
+ROUTE(GET, "/-/healthy", NONE, api_get_healthy, "operate", "200 as long as it answers", "a | b", NONE, NONE)
+"""
 
 
 class Docs(ScriptTest):
@@ -29,6 +33,7 @@ class Docs(ScriptTest):
         self.write("src/model/reason.def", REASONS)
         self.write("src/model/record.def", RECORDS)
         self.write("src/loop/control_table.def", STATES)
+        self.write("src/api/route.def", ROUTES)
 
     def docs(self, *args):
         return self.run_script("docs", "--root", self.root, *args)
@@ -39,8 +44,11 @@ class Docs(ScriptTest):
 
     def test_rows_become_rows(self):
         self.assert_clean(self.docs())
-        self.assertIn("| `halted` | writes, all of them, are halted | lift it with: trimtab resume |", self.page("reasons.md"))
-        self.assertIn("| `tier-2` | a \\| b | approve |", self.page("reasons.md"))
+        self.assertIn("### halted\n\nWrites, all of them, are halted.\n\n- What to do: lift it with: trimtab resume.\n"
+                      "- Ruled by: nothing in the configuration.\n", self.page("reasons.md"))
+        self.assertIn("### tier-2\n\nA | b.\n\n- What to do: approve.\n- Ruled by: [`tier`](", self.page("reasons.md"))
+        self.assertIn("- In `trimtab explain`: waits for a person.\n", self.page("reasons.md"))
+        self.assertIn("| GET | `/-/healthy` | none | 200 as long as it answers. | a \\| b |", self.page("routes.md"))
         self.assertIn("| `seq` | U64 | position in the log |\n| `kind` | NAME |  |\n", self.page("records.md"))
         self.assertIn("| `HALT` | stopped |", self.page("records.md"))
         self.assertIn("| 49a | in flight, H | halt --undo, by name | same | HALT; epoch + 1 |", self.page("state-table.md"))
@@ -49,7 +57,8 @@ class Docs(ScriptTest):
 
     def test_stale_and_missing_pages_are_found(self):
         self.assert_finds(self.docs("--check"), "docs/reference/reasons.md:1: is not",
-                          "docs/reference/records.md:1: is not", "docs/reference/state-table.md:1: is not")
+                          "docs/reference/records.md:1: is not", "docs/reference/state-table.md:1: is not",
+                          "docs/reference/routes.md:1: is not")
         self.assertFalse(os.path.exists(f"{self.root}/docs"))
         self.docs()
         self.write("src/model/reason.def", REASONS.replace("halted\"", "held\""))
