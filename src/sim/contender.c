@@ -85,6 +85,7 @@ void truth_end(struct truth *t, const struct contest *c, struct conduct *ret)
         struct oracle_hour hour;
         oracle_hour(o, t->p99, c->world->tick, ORACLE_HOUR, &hour);
         ret->restored = hour.restored;
+        ret->normal = hour.normal;
         ret->degraded_min = hour.degraded_min;
         if (hour.restored) ret->restore_s = (hour.restored_at - o->t0) * span_seconds(c->world->tick);
     }

@@ -32,7 +32,7 @@ struct conduct {
     double detect_s;             /* from onset to the first incident (trimtab) or act (others); NaN: never, or no onset */
     double undone_s;             /* from the first act to its undo; NaN: never */
     bool kept;                   /* at the end a knob stands elsewhere than where doing nothing leaves it */
-    bool restored;
+    bool restored, normal;       /* of oracle_hour */
     double restore_s;            /* from onset to `restored at` of oracle.h; NaN: not restored */
     double degraded_min;         /* of the hour; 0 without an onset */
     double slo_min;              /* minutes with p99 over the objective, whole run */

@@ -32,19 +32,26 @@ static double median_of(const double *x, uint32_t n)
     return stats_median(copy, n);
 }
 
-static double median_ratio(const struct oracle *o, const double *p99, uint32_t from, uint32_t n)
+/* What is promised is good enough, as far as being restored goes. */
+static double ratio_of(const struct oracle *o, const double *p99, uint32_t t, double promised)
+{
+    double r = p99[t] / o->ref[t];
+    return r > ORACLE_DEGRADED && p99[t] <= promised ? ORACLE_DEGRADED : r;
+}
+
+static double median_ratio(const struct oracle *o, const double *p99, uint32_t from, uint32_t n, double promised)
 {
     double r[256];
     if (n > ARRAY_LEN(r)) n = ARRAY_LEN(r);
-    for (uint32_t i = 0; i < n; i++) r[i] = p99[from + i] / o->ref[from + i];
+    for (uint32_t i = 0; i < n; i++) r[i] = ratio_of(o, p99, from + i, promised);
     return stats_median(r, n);
 }
 
 static bool good_from(const struct oracle *o, const double *p99, uint32_t t)
 {
     uint32_t bad = 0;
-    if (p99[t] / o->ref[t] > ORACLE_DEGRADED) return false;
-    for (uint32_t i = 0; i < ONSET_TICKS; i++) bad += p99[t + i] / o->ref[t + i] > ORACLE_DEGRADED;
+    if (ratio_of(o, p99, t, o->promised) > ORACLE_DEGRADED) return false;
+    for (uint32_t i = 0; i < ONSET_TICKS; i++) bad += ratio_of(o, p99, t + i, o->promised) > ORACLE_DEGRADED;
     return bad <= ONSET_TICKS - ONSET_OF_THEM;
 }
 
@@ -52,9 +59,9 @@ void oracle_hour(const struct oracle *o, const double *p99, struct span tick, st
 {
     uint32_t n = ticks_of(length, tick), window = ticks_of(ORACLE_WINDOW, tick), bad = 0;
     uint32_t late = ticks_of(SPAN_MIN(20), tick), end = o->t0 + n;
-    *ret = (struct oracle_hour){.restored_at = o->t0};
+    *ret = (struct oracle_hour){.restored_at = o->t0, .normal = median_ratio(o, p99, end - window, window, 0) <= ORACLE_DEGRADED};
     for (uint32_t t = o->t0; t < end; t++) bad += p99[t] / o->ref[t] > ORACLE_DEGRADED;
-    for (uint32_t s = end - window; median_ratio(o, p99, s, window) <= ORACLE_DEGRADED; s--) {
+    for (uint32_t s = end - window; median_ratio(o, p99, s, window, o->promised) <= ORACLE_DEGRADED; s--) {
         ret->restored = true;
         ret->restored_at = s;
         if (s == o->t0) break;
@@ -276,6 +283,14 @@ static void label(const struct oracle_world *w, struct oracle *o, const struct o
     o->inert = o->label == LABEL_INCURABLE && !o->release && alike && isfinite(nothing.late);
 }
 
+static double promised(const struct oracle_world *w, const struct oracle *o)
+{
+    struct oracle_hour nothing;
+    double objective = w->service->judge.objective;
+    oracle_hour(o, o->nothing, w->tick, ORACLE_HOUR, &nothing);
+    return objective > 0 && !(nothing.late <= objective) ? objective : 0;
+}
+
 enum status oracle_ask(const struct oracle_world *w, struct oracle *ret, struct err *e)
 {
     struct oracle o = {.label = LABEL_CLEAN, .n = ticks_of(w->part->duration, w->tick), .block_sd = NAN, .late = NAN,
@@ -290,6 +305,7 @@ enum status oracle_ask(const struct oracle_world *w, struct oracle *ret, struct 
     rig_free(nothing);
     rig_free(twin);
     o.label = LABEL_QUIET;
+    if (s == STATUS_OK && o.degraded) o.promised = promised(w, &o);
     if (s == STATUS_OK && o.degraded) s = oracle_replay(w, &o, &best, e);
     if (s == STATUS_OK && o.degraded) label(w, &o, &best);
     o.replays = best.replays;

@@ -11,6 +11,8 @@
  *   hour        [t0, t0 + 60 min); a world that ends before t0 + 75 min is run on until then
  *   restored    median of r over the last 10 min of a span <= 1.15. Restored at: the first tick that is not degraded with at
  *               most 2 of the 10 ticks from it degraded, and with all medians over 10 min from it on <= 1.15
+ *   promised    where doing nothing breaks the policy's objective (its late p99 is over it), a p99 within the objective counts as
+ *               restored, too: "restores p99 <= 1.15 x baseline (or the objective)"
  *   late p99    median of p99 over the last 20 min of the hour
  *   moves       every knob of tier 1 or 2 in every allowed direction, one rung of its ladder; alone, and every ordered pair of
  *               two; of one knob twice only if its whitelisted interval (4 h) is over by then. The first at t0 + 6 min: two
@@ -72,6 +74,7 @@ struct oracle {
     double *nothing, *ref;       /* p99 of doing nothing; n each. NULL in clean worlds */
     struct plant_window usual;   /* medians of the healthy twin's p99, queue, gpu_util, replicas; in clean worlds of a day */
     double block_sd;             /* sd of log p99 from tick to tick while doing nothing, over the hour; NaN: not degraded */
+    double promised;             /* the objective, in worlds where doing nothing breaks it; else 0 */
     double late;                 /* p99 of doing nothing */
     double best_late;            /* least of all sequences */
     double best_degraded_min;    /* least degraded minutes of the hour of all sequences, doing nothing among them */
@@ -85,8 +88,8 @@ bool oracle_is_clean(const struct scenario_part *p);
 enum status oracle_ask(const struct oracle_world *w, struct oracle *ret, struct err *e);
 void oracle_free(struct oracle *o);
 
-/* The hour of a trace: p99 of n ticks. */
-struct oracle_hour { bool restored; uint32_t restored_at; double degraded_min, late; };
+/* The hour of a trace: p99 of n ticks. normal: restored to 1.15 x ref, whatever was promised. */
+struct oracle_hour { bool restored, normal; uint32_t restored_at; double degraded_min, late; };
 void oracle_hour(const struct oracle *o, const double *p99, struct span tick, struct span length, struct oracle_hour *ret);
 /* p99 of a window as traces hold it: infinite when nothing was answered. */
 double oracle_p99(const struct plant_window *w);

@@ -121,6 +121,11 @@ static void restored_means_it_stays(void **state)
     for (int i = 118; i < 130; i++) p99[i] = 20;
     oracle_hour(&o, p99, SPAN_S(30), ORACLE_HOUR, &h);
     assert_false(h.restored);                         /* worse again before the hour ends */
+    o.promised = 20;
+    oracle_hour(&o, p99, SPAN_S(30), ORACLE_HOUR, &h);
+    assert_true(h.restored && !h.normal);             /* but no worse than was promised */
+    assert_int_equal(h.restored_at, 10);
+    assert_near(h.degraded_min, 31, 1e-9);            /* degraded it was all the same */
 }
 
 int main(void)

@@ -64,7 +64,10 @@ static void tally_acts(struct tally *t, const struct evaluate_result *r, const s
     struct score *s = t->s;
     bool acted = c->acts > 0;
     switch (r->label) {
-    case LABEL_TUNABLE: rate(&s->recovered, c->restored); break;
+    case LABEL_TUNABLE:
+        rate(&s->recovered, c->restored);
+        rate(&s->normal, c->normal);
+        break;
     case LABEL_INCURABLE:
         if (r->inert) {
             rate(&s->placebo_acts, acted);

@@ -10,6 +10,7 @@ struct score_rate { uint32_t n, of; };
 struct score {
     uint32_t runs;                       /* worlds this contender ran in */
     struct score_rate recovered;         /* of tunable worlds */
+    struct score_rate normal;            /* the same to 1.15 x the reference, whatever was promised */
     double recovered_low;                /* Wilson, 95 % */
     struct score_rate first_acts_incurable, second_acts_incurable;   /* incurable worlds, inert ones left out */
     struct score_rate placebo_acts;      /* inert worlds with an act: nobody can know before trying */

@@ -20,6 +20,7 @@ static void conduct(struct buf *out, const char *name, const struct conduct *c)
     buf_printf(out, ",\"incidents\":%u,\"handovers\":%u", c->incidents, c->handovers);
     flag(out, "kept", c->kept);
     flag(out, "restored", c->restored);
+    flag(out, "normal", c->normal);
     number(out, "detect_s", c->detect_s);
     number(out, "restore_s", c->restore_s);
     number(out, "undone_s", c->undone_s);

@@ -29,6 +29,7 @@ static void figures(struct buf *out, const struct score *s)
     number(out, "rate", s->recovered.of ? (double)s->recovered.n / s->recovered.of : NAN);
     number(out, "low", s->recovered_low);
     buf_putc(out, '}');
+    rate(out, "recovered_to_normal", s->normal);
     rate(out, "first_acts_incurable", s->first_acts_incurable);
     rate(out, "second_acts_incurable", s->second_acts_incurable);
     rate(out, "placebo_acts", s->placebo_acts);
