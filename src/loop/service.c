@@ -197,6 +197,7 @@ void service_refold(struct loop *l, struct service_loop *s)
     s->control.follower = follower;
     s->control.store_failed = true;
     s->control.frozen |= FREEZE_STORE;
+    s->incident_last = 0;             /* one whose record never became durable gives its number to the next */
     if (!follower) loop_effect(l, EFFECT_FOLD, service_index(l, s));   /* a follower gets the log with the lease */
 }
 
