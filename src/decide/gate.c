@@ -29,12 +29,12 @@ static void two_digits(struct buf *out, int v)
     buf_i64(out, v);
 }
 
-/* "until 04:10 UTC", with the date when it is a day or more away. */
+/* "until 04:10 UTC", with the date when that is not today. */
 void until_text(struct buf *out, struct wall now, struct wall until)
 {
-    struct civil c = wall_civil(until, 0);
+    struct civil c = wall_civil(until, 0), today = wall_civil(now, 0);
     buf_puts(out, "until ");
-    if (until.us - now.us >= US_PER_DAY) {
+    if (c.day != today.day || c.month != today.month || c.year != today.year) {
         buf_printf(out, "%d-", c.year);
         two_digits(out, c.month);
         buf_putc(out, '-');
