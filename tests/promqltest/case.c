@@ -11,8 +11,10 @@
 
 static struct promqltest_tally total;
 static bool quiet;
+static double tolerance = 1e-6;        /* that of Prometheus' own runner */
 
 void promqltest_quiet(void) { quiet = true; }
+void promqltest_tolerance(double relative) { tolerance = relative; }
 struct promqltest_tally promqltest_total(void) { return total; }
 
 /* ---- comparing ---- */
@@ -22,7 +24,7 @@ static bool same_number(double a, double b)
     if (isnan(a) && isnan(b)) return true;
     if (a == b) return true;
     if (isinf(a) || isinf(b)) return false;
-    return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b));
+    return fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
 }
 
 static bool same_labels(struct pq_labels a, struct pq_labels b)

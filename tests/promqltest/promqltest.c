@@ -1,5 +1,6 @@
-/* Runs files of the public PromQL test suite against the promql room: promqltest [-q] FILE...
- * Ends with "N passed, M failed"; what needs native histograms is counted before that. -q: no word on failures. */
+/* Runs files of the public PromQL test suite against the promql room: promqltest [-q] [-e] FILE...
+ * Ends with "N passed, M failed"; what needs native histograms is counted before that. -q: no word on failures.
+ * -e: values may differ by a billionth only, not by a millionth. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ int main(int argc, char **argv)
     int bad = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-q") == 0) { promqltest_quiet(); continue; }
+        if (strcmp(argv[i], "-e") == 0) { promqltest_tolerance(1e-9); continue; }
         struct promqltest_tally before = promqltest_total();
         if (!promqltest_file(argv[i])) bad = 1;
         struct promqltest_tally t = promqltest_total();

@@ -34,6 +34,7 @@ struct eval_case {
 };
 
 void promqltest_quiet(void);            /* no word on failures */
+void promqltest_tolerance(double relative);   /* how far two values may be apart; 1e-6 unless told */
 struct promqltest_tally promqltest_total(void);
 void promqltest_case(struct eval_case *c, struct storage *s);
 /* Runs all of a file. false: it cannot be read, or a line of it is no command; the rest is still run. */
