@@ -1,5 +1,6 @@
 /* How fast pages are read and signals evaluated on one core, over the foreign samples beside the checkout.
- * Without them nothing is printed but a word on stderr: figures over invented pages would say little. */
+ * Without them nothing is printed but a word on stderr: figures over invented pages would say little.
+ * expo_bench [FILE...]: over these files instead. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,11 +41,9 @@ static bool ends(const char *s, const char *tail)
     return n >= k && strcmp(s + n - k, tail) == 0;
 }
 
-static void load_page(const char *folder, const char *name)
+static void load_page(const char *path, const char *name)
 {
-    char path[1400];
     struct sample_page *p = &pages[page_count];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "rb");
     if (!f) return;
     p->bytes = malloc(4u << 20);
@@ -59,13 +58,15 @@ static void load_page(const char *folder, const char *name)
 
 static bool load_all(void)
 {
-    char folder[1100];
+    char folder[1100], path[1400];
     const char *env = getenv("TRIMTAB_SHARED");
     snprintf(folder, sizeof folder, "%s/samples", env ? env : SOURCE_DIR "/../shared");
     DIR *d = opendir(folder);
     if (!d) return false;
-    for (struct dirent *e; (e = readdir(d)) != NULL && page_count < sizeof pages / sizeof pages[0];)
-        if (ends(e->d_name, ".txt")) load_page(folder, e->d_name);
+    for (struct dirent *e; (e = readdir(d)) != NULL && page_count < sizeof pages / sizeof pages[0];) {
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (ends(e->d_name, ".txt")) load_page(path, e->d_name);
+    }
     closedir(d);
     return page_count > 0;
 }
@@ -163,9 +164,18 @@ static void bench_collect(struct arena *a)
     collect_free(c);
 }
 
-int main(void)
+static bool load_named(int n, char **paths)
 {
-    if (!load_all()) {
+    for (int i = 0; i < n && page_count < sizeof pages / sizeof pages[0]; i++) {
+        const char *slash = strrchr(paths[i], '/');
+        load_page(paths[i], slash ? slash + 1 : paths[i]);
+    }
+    return page_count > 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (!(argc > 1 ? load_named(argc - 1, argv + 1) : load_all())) {
         fputs("expo_bench: no shared folder beside the checkout (set TRIMTAB_SHARED): nothing measured\n", stderr);
         return 0;
     }
