@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/v1_inside.h"
+#include "api/v1_changed.h"
 #include "base/check.h"
 #include "base/num.h"
 #include "base/text.h"
@@ -64,6 +64,60 @@ bool v1_caller(struct http_request *r, const struct v1_field *by, const struct v
     return true;
 }
 
+/* A decision about a request, until the loop has answered. */
+struct deciding { struct api *api; struct http_request *r; uint16_t service; char request[65]; };
+
+/* A refusal says what is different now: as a list for programs, in the sentence for people. */
+static void refuse_with_changes(struct deciding *d, const char *text, const char *reason)
+{
+    struct arena arena = ARENA_INIT;
+    struct service_view v;
+    struct v1_request q;
+    struct v1_changes c = {0};
+    struct buf b = BUF_INIT, said = BUF_INIT;
+    struct emit e = {.out = &b};
+    d->api->control.view(d->api->control.ctx, d->service, &arena, &v);
+    if (v1_request_find(v1_port_of(d->api), v.def->name, d->request, &arena, &q)) v1_changed_since(d->api, &v, &q, &c);
+    buf_puts(&said, text);
+    if (c.n) buf_puts(&said, ": ");
+    v1_changes_say(&said, &c);
+    emit_open(&e, NULL, '{');
+    emit_text(&e, "status", "error");
+    emit_text(&e, "errorType", "state");
+    emit_text(&e, "error", buf_text(&said));
+    if (reason && reason[0]) emit_text(&e, "reason", reason);
+    v1_changes_json(&e, "changes", &c);
+    emit_close(&e, '}');
+    buf_putc(&b, '\n');
+    http_reply_buf(d->r, 409, "application/json", &b);
+    buf_free(&said);
+    arena_free(&arena);
+}
+
+static void decided(void *ctx, enum status s, const char *text, const char *detail)
+{
+    struct deciding *d = ctx;
+    if (s == STATUS_STATE) refuse_with_changes(d, text, detail);
+    else v1_outcome(d->r, s, text, detail);
+    free(d);
+}
+
+static void pass_on(struct api *api, struct http_request *r, uint16_t service, const struct command *c)
+{
+    bool decision = c->verb == COMMAND_APPROVE || c->verb == COMMAND_REJECT;
+    struct deciding *d = decision ? calloc(1, sizeof *d) : NULL;
+    if (decision && !d) {
+        v1_refuse(r, STATUS_MEMORY, "out of memory; try again", "");
+        return;
+    }
+    if (d) {
+        *d = (struct deciding){.api = api, .r = r, .service = service};
+        (void)text_copy(d->request, sizeof d->request, c->request ? c->request : "");
+    }
+    if (d) api->control.command(api->control.ctx, service, c, decided, d);
+    else api->control.command(api->control.ctx, service, c, v1_outcome, r);
+}
+
 static bool send(struct api *api, struct http_request *r, uint16_t service, enum command_verb verb)
 {
     enum { BY, VIA, REASON, ACTION, REQUEST, CLEAR, FIELDS };
@@ -84,7 +138,7 @@ static bool send(struct api *api, struct http_request *r, uint16_t service, enum
         .request = f[REQUEST].set ? f[REQUEST].text : NULL,
         .clear = f[CLEAR].on,
     };
-    api->control.command(api->control.ctx, service, &c, v1_outcome, r);
+    pass_on(api, r, service, &c);
     return true;
 }
 

@@ -3,38 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/v1_inside.h"
+#include "api/v1_changed.h"
 #include "api/view_json.h"
 #include "base/check.h"
 #include "base/text.h"
 
-#define SEARCH_RECORDS 2000          /* how far back the request's own record is looked for */
 #define HISTORY_ACTIONS 200
-
-/* ---- the record of the request ---- */
-
-struct finding_request { struct arena *arena; const char *plan; struct record *r; uint64_t seq; unsigned looked; bool found; };
-
-static bool of_plan(const struct record *r, const char *plan)
-{
-    char hex[65];
-    if (!record_has(r, RF_PLAN)) return false;
-    for (unsigned i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", r->v[RF_PLAN].hex32[i]);
-    return text_eq(hex, plan);
-}
-
-static bool find_request(void *arg, uint64_t seq, const struct record *r, const char *bytes, size_t len)
-{
-    struct finding_request *f = arg;
-    (void)bytes, (void)len;
-    if (r->kind == RECORD_REQUEST && of_plan(r, f->plan)) {
-        f->r = record_copy(f->arena, r);
-        f->seq = seq;
-        f->found = f->r != NULL;
-        return false;
-    }
-    return ++f->looked < SEARCH_RECORDS;
-}
 
 /* ---- what became of earlier moves of this knob ---- */
 
@@ -73,10 +47,12 @@ static bool same_plan(const struct service_view *v)
     return v->decision.has_plan && p->knob == v->request.knob && p->to.len == n && memcmp(p->to.bytes, v->request.to, n) == 0;
 }
 
-static void now_json(struct emit *e, const struct service_view *v)
+static void now_json(struct api *api, struct emit *e, const struct service_view *v, const struct v1_request *q)
 {
     const struct decision *d = &v->decision;
     bool same = same_plan(v);
+    struct v1_changes c = {0};
+    if (q->asked) v1_changed_since(api, v, q, &c);
     emit_open(e, "now", '{');
     emit_text(e, "decision", decision_name(d->kind));
     emit_text_or_null(e, "reason", reason_code(d->reason));
@@ -84,6 +60,7 @@ static void now_json(struct emit *e, const struct service_view *v)
     emit_bool(e, "still_planned", same);
     emit_text(e, "knob_value", v->knobs[v->request.knob].value[0] ? v->knobs[v->request.knob].value : NULL);
     emit_text_or_null(e, "changed", same ? NULL : reason_sentence(d->reason));
+    v1_changes_json(e, "changes", &c);
     view_json_symptoms(e, "symptoms", v);
     emit_close(e, '}');
 }
@@ -110,14 +87,14 @@ static void diff_json(struct emit *e, const struct service_view *v, const struct
     emit_close(e, ']');
 }
 
-static void request_json(const struct v1_port *port, struct emit *e, const struct service_view *v, struct arena *arena)
+static void request_json(struct api *api, struct emit *e, const struct service_view *v, struct arena *arena)
 {
     const struct knob_def *k = &v->def->knobs[v->request.knob];
     const struct cause_def *c = v->request.cause < v->def->cause_count ? &v->def->causes[v->request.cause] : NULL;
-    struct finding_request f = {.arena = arena, .plan = v->request.plan_hash};
-    struct err err;
-    (void)port->records_back(port->ctx, v->def->name, UINT64_MAX, &(struct v1_sink){.arg = &f, .record = find_request}, &err);
-    const struct record *r = f.found ? f.r : NULL;
+    const struct v1_port *port = v1_port_of(api);
+    struct v1_request q;
+    (void)v1_request_find(port, v->def->name, v->request.plan_hash, arena, &q);
+    const struct record *r = q.asked;
     emit_open(e, NULL, '{');
     emit_text(e, "service", v->def->name);
     emit_text(e, "id", v->request.id);
@@ -136,11 +113,11 @@ static void request_json(const struct v1_port *port, struct emit *e, const struc
     emit_wall(e, "at", v->wall);
     emit_wall(e, "expires", v->request.expiry);
     emit_wall(e, "asked_at", r ? (struct wall){record_get_i64(r, RF_AT, INT64_MIN)} : WALL_NONE);
-    if (r) emit_int(e, "seq", (int64_t)f.seq);
+    if (r) emit_int(e, "seq", (int64_t)q.seq);
     else emit_null(e, "seq");
     diff_json(e, v, k);
     evidence_json(e, r);
-    now_json(e, v);
+    now_json(api, e, v, &q);
     emit_open(e, "undo", '{');
     emit_text(e, "value", v->request.from);
     emit_seconds(e, "settle_seconds", k->settle);
@@ -180,7 +157,7 @@ void v1_get_inbox(void *ctx, struct http_request *r)
     emit_open(&a.e, "requests", '[');
     for (unsigned i = 0; i < n && i < V1_LIMIT_MAX; i++) {
         api->control.view(api->control.ctx, list[i].service, &arena, &v);
-        request_json(v1_port_of(ctx), &a.e, &v, &arena);
+        request_json(api, &a.e, &v, &arena);
         arena_reset(&arena);
     }
     emit_close(&a.e, ']');

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/v1_inside.h"
+#include "api/v1_changed.h"
 #include "api/view_json.h"
 #include "base/arena.h"
 #include "base/check.h"
@@ -323,6 +323,54 @@ static void attempt(struct emit *e, const struct story *s, const struct entry *i
     emit_close(e, '}');
 }
 
+/* ---- requests that led to nothing ---- */
+
+static void request_json(struct emit *e, const struct entry *asked_for, const struct entry *end, const struct record *external)
+{
+    struct v1_changes c = {0};
+    const struct record *r = asked_for->r;
+    emit_open(e, NULL, '{');
+    place(e, asked_for);
+    at_json(e, "expires", r, RF_EXPIRY);
+    text(e, "knob", r, RF_KNOB);
+    text(e, "from", r, RF_FROM);
+    text(e, "to", r, RF_TO);
+    text(e, "cause", r, RF_CAUSE);
+    emit_text(e, "end", v1_request_end(end->r->kind));
+    at_json(e, "end_at", end->r, RF_AT);
+    emit_int(e, "end_seq", (int64_t)end->seq);
+    text(e, "by", end->r, RF_BY);
+    text(e, "reason", end->r, RF_REASON);
+    text(e, "note", end->r, RF_NOTE);
+    if (end->r->kind == RECORD_VOID) v1_changed_between(r, end->r, external, &c);
+    v1_changes_json(e, "changes", &c);
+    emit_close(e, '}');
+}
+
+static void requests(struct emit *e, const struct story *s)
+{
+    const struct entry *open = NULL;
+    const struct record *external = NULL;
+    emit_open(e, "requests", '[');
+    for (unsigned i = 0; i < s->n; i++) {
+        const struct entry *x = &s->items[i];
+        bool end = !text_eq(v1_request_end(x->r->kind), "waiting");
+        if (x->r->kind == RECORD_REQUEST) open = x, external = NULL;
+        else if (!open) continue;
+        else if (x->r->kind == RECORD_EXTERNAL && text_eq(record_get_text(x->r, RF_KNOB), record_get_text(open->r, RF_KNOB))) {
+            external = x->r;
+        }
+        if (!end || !open) continue;
+        /* EXTERNAL and VOID come together, in this order or the other. */
+        const struct record *next = i + 1 < s->n ? x[1].r : NULL;
+        bool behind = next && next->kind == RECORD_EXTERNAL && text_eq(record_get_text(next, RF_KNOB),
+                                                                       record_get_text(open->r, RF_KNOB));
+        if (x->r->kind != RECORD_APPROVAL) request_json(e, open, x, behind ? next : external);
+        open = NULL;
+    }
+    emit_close(e, ']');
+}
+
 /* ---- the whole ---- */
 
 static void wishes(struct emit *e, const struct story *s)
@@ -400,6 +448,7 @@ static void story_json(struct api *api, struct emit *e, const struct story *s, c
         if (s->items[i].r->kind == RECORD_INTENT) attempt(e, s, &s->items[i]), told++;
     }
     emit_close(e, ']');
+    requests(e, s);
     wishes(e, s);
     ended(e, closed ? closed : given);
     live(api, e, service, n);

@@ -261,7 +261,8 @@ bool guard_16(const struct step *s)
 void act_16(struct step *s)
 {
     enum reason why = void_reason(s);
-    emit(s, RECORD_VOID, NO_KNOB)->reason = why;
+    bool read = s->e->kind == CE_APPROVE && s->c->request.knob < s->p->knob_count;   /* the record shows what it has now */
+    emit(s, RECORD_VOID, read ? s->c->request.knob : NO_KNOB)->reason = why;
     emit_done(s);
     go_idle_or(s, STATE_OPEN);
     s->o->notes |= CN_VOID_REQUEST | CN_NOTIFY;

@@ -224,7 +224,7 @@ static void verdict_fields(struct tell *t)
 static bool has_context(enum record_kind k)
 {
     return k == RECORD_INCIDENT || k == RECORD_INTENT || k == RECORD_WOULD || k == RECORD_REQUEST || k == RECORD_HANDOVER ||
-           k == RECORD_VERDICT || k == RECORD_CLOSED || k == RECORD_YIELDED;
+           k == RECORD_VERDICT || k == RECORD_CLOSED || k == RECORD_YIELDED || k == RECORD_VOID;
 }
 
 static void finding_note(struct tell *t)

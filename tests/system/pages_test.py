@@ -205,7 +205,55 @@ class Pages(SystemTest):
         self.d.wait_line(component="audit", msg="REJECT")
         answer = self.post("services/embed/approve", request=card["id"], status=409)
         self.assertIn("no request waits", answer["error"])
+        self.assertIn("the request is rejected by li", answer["error"])
+        self.assertIn(("ended", "waiting", "rejected", "li"), self.changes(answer["changes"], "by"))
         self.assertEqual([], self.get("inbox")["requests"])
+        story = self.get("incidents/embed/1/story")["requests"]
+        self.assertEqual([("batch_max", "32", "64", "rejected", "li", "load test", [])],
+                         [tuple(r[k] for k in ("knob", "from", "to", "end", "by", "note", "changes")) for r in story])
+
+    @staticmethod
+    def changes(items, *more):
+        return [tuple(c[k] for k in ("what", "then", "now") + more) for c in items]
+
+    def test_an_approval_after_the_symptom_went_says_what_changed(self):
+        self.begin("confirm")
+        card = self.ask_for_64()
+        self.target.plant.set(p99=0.0375, queue=70.0, gpu=0.66)
+        while card["now"]["symptoms"][0]["now"] != "false":
+            card = self.get("inbox")["requests"][0]
+        self.assertIn(("symptom", "true", "false"), self.changes(card["now"]["changes"]))
+        answer = self.post("services/embed/approve", request=card["id"], status=409)
+        self.assertEqual("symptom-gone", answer["reason"])
+        self.assertIn(("symptom", "latency-degraded", "true", "false"),
+                      [tuple(c[k] for k in ("what", "name", "then", "now")) for c in answer["changes"]])
+        signals = {c["name"]: c for c in answer["changes"] if c["what"] == "signal"}
+        self.assertEqual("320", signals["queue_depth"]["then"])
+        self.assertNotEqual("320", signals["queue_depth"]["now"])
+        self.assertIn("the symptom latency-degraded is false now", answer["error"])
+        self.assertIn("queue_depth was 320, is ", answer["error"])
+        self.d.wait_line(component="audit", msg="VOID")
+        ended = self.get("incidents/embed/1/story")["requests"]
+        while not ended:                            # answer and record are a moment apart
+            ended = self.get("incidents/embed/1/story")["requests"]
+        self.assertEqual(("void", "symptom-gone"), (ended[0]["end"], ended[0]["reason"]))
+        kept = {c["name"]: c for c in ended[0]["changes"]}
+        self.assertEqual("320", kept["queue_depth"]["then"])
+        self.assertEqual(("true", "false"), (kept["latency-degraded"]["then"], kept["latency-degraded"]["now"]))
+
+    def test_an_approval_after_somebody_else_changed_the_knob_says_so(self):
+        self.begin("confirm")
+        card = self.ask_for_64()
+        self.target.knobs.values["batch_max"] = 16
+        self.target.knobs.versions["batch_max"] += 1
+        answer = self.post("services/embed/approve", request=card["id"], status=409)
+        self.assertIn(("knob", "32", "16"), self.changes(answer["changes"]))
+        self.assertIn("batch_max was 32, is 16", answer["error"])
+        self.d.wait_line(component="audit", msg="VOID")
+        ended = self.get("incidents/embed/1/story")["requests"]
+        while not ended:
+            ended = self.get("incidents/embed/1/story")["requests"]
+        self.assertIn(("knob", "32", "16"), self.changes(ended[0]["changes"]))
 
     def test_a_policy_that_changed(self):
         self.begin("alert")

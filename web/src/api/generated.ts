@@ -1,7 +1,10 @@
 /* Written by scripts/api-types.mjs from src/api/schemas.json of the daemon. Do not edit. */
 /* eslint-disable */
 
-export type Error = { status: "error"; errorType: string; error: string; reason?: string; };
+export type Error = { status: "error"; errorType: string; error: string; reason?: string; changes?: (Change)[]; };
+export type Change = { what: "ended" | "incident" | "symptom" | "knob" | "plan" | "gate" | "mode" | "policy" |
+  "signal"; name: string | null; then: string; now: string; by: string | null; reason: string | null; at: string |
+  null; };
 export type Done = { done: string; detail: string | null; };
 export type Session = { authenticated: boolean; name: string | null; role: "none" | "viewer" | "operator" | "admin";
   kind: "none" | "anonymous" | "session" | "token" | "local" | "basic" | "proxy"; csrf: string | null; expires: string
@@ -140,9 +143,12 @@ export type Story = { service: string; incident: number; symptom: string | null;
   string | null; opened: string | null; closed: string | null; model_version: string | null; deployed: string | null;
   last_change: string | null; policy: string | null; noticed: { at: string | null; seq: number; symptom: string | null;
   rule: string | null; values: string | null; reason: string | null; note: string | null; }; located: Located | null;
-  attempts: (Attempt)[]; would: ({ at: string | null; seq: number; knob: string | null; from: string | null; to: string
-  | null; cause: string | null; note: string | null; })[]; ended: Ended | null; live: Explain | null; records:
-  (Record)[]; };
+  attempts: (Attempt)[]; requests: (EndedRequest)[]; would: ({ at: string | null; seq: number; knob: string | null;
+  from: string | null; to: string | null; cause: string | null; note: string | null; })[]; ended: Ended | null; live:
+  Explain | null; records: (Record)[]; };
+export type EndedRequest = { at: string | null; seq: number; expires: string | null; knob: string | null; from: string
+  | null; to: string | null; cause: string | null; end: "rejected" | "expired" | "void"; end_at: string | null;
+  end_seq: number; by: string | null; reason: string | null; note: string | null; changes: (Change)[]; };
 export type Located = { at: string | null; seq: number; causes: ({ name: string; verdict: string; })[]; chosen: string
   | null; text: string | null; };
 export type Ended = { at: string | null; seq: number; kind: string; outcome: string | null; reason: string | null;
@@ -168,9 +174,9 @@ export type Inbox = { requests: ({ service: string; id: string; plan: string; in
   direction: string | null; at: string | null; expires: string | null; asked_at: string | null; seq: number | null;
   diff: ({ what: string; from: string; to: string; unit: string; })[]; evidence: { values: string | null; rule: string
   | null; causes: string | null; gates: string | null; note: string | null; }; now: { decision: string; reason: string
-  | null; sentence: string | null; still_planned: boolean; knob_value: string | null; changed: string | null; symptoms:
-  (Symptom)[]; }; undo: { value: string; settle_seconds: number; window_seconds: number; }; history: { known: boolean;
-  tried: number; effective: number; rolled_back: number; }; may: string; })[]; };
+  | null; sentence: string | null; still_planned: boolean; knob_value: string | null; changed: string | null; changes:
+  (Change)[]; symptoms: (Symptom)[]; }; undo: { value: string; settle_seconds: number; window_seconds: number; };
+  history: { known: boolean; tried: number; effective: number; rolled_back: number; }; may: string; })[]; };
 export type SearchPage = { records: (Record)[]; next: number | null; size: number; };
 export type LastCheck = { good: boolean; at: string | null; records: number; why: string | null; };
 export type AuditState = { size: number; store: string; trouble: string | null; checkpoint: Checkpoint | null;
