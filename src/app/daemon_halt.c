@@ -51,10 +51,9 @@ bool daemon_may_send(void *ctx, uint16_t service, uint32_t epoch, bool is_undo)
     struct daemon *d = ctx;
     char path[1200];
     (void)is_undo;
-    if (d->ending || service >= d->policy->service_count || atomic_load(&signalled)) return false;
-    const struct control *c = loop_control(d->loop, service);
+    if (d->ending || atomic_load(&signalled) || !loop_may_send(d->loop, service, epoch)) return false;
     /* Once the loop knows of the halt, the epoch says which write a person has still asked for. */
-    return c->epoch == epoch && (c->halted || !daemon_halt_file(d, service, path));
+    return loop_control(d->loop, service)->halted || !daemon_halt_file(d, service, path);
 }
 
 static const char kept_by_us[] = "trimtab wrote this file since the audit could not take the halt down: ";

@@ -144,6 +144,30 @@ static void test_cancel_takes_it_back_and_suspends_the_class(void **state)
     bench_free(b);
 }
 
+/* loop.md rows 32, 24: on record at once, once; taken back as soon as the value is read. Also when it dies in between. */
+static void test_a_cancel_before_the_value_is_read_is_on_record_once(void **state)
+{
+    (void)state;
+    for (int dies = 0; dies < 2; dies++) {
+        struct bench *b = warm(MODE_AUTO);
+        b->target.no_answer = true;
+        fault = true;
+        run_to(b, STATE_WRITING);
+        (void)bench_story(b);
+        bench_command(b, COMMAND_CANCEL, NULL);
+        assert_string_equal(buf_text(&b->replies), "ok: done\n");
+        bench_command(b, COMMAND_CANCEL, NULL);
+        assert_non_null(strstr(buf_text(&b->replies), "cancelled already"));
+        assert_string_equal(b->detail, "class-suspended");
+        if (dies) bench_restart(b, SPAN_S(5));
+        bench_run(b, SPAN_MIN(2));
+        assert_string_equal(bench_story(b), "CANCEL APPLIED UNDO UNDONE");
+        assert_near(b->target.value[B_BATCH], 32, 0);
+        assert_int_equal(bench_state(b), STATE_PERSON);
+        bench_free(b);
+    }
+}
+
 static void test_halt_stops_even_the_undo_and_survives_a_restart(void **state)
 {
     (void)state;
@@ -379,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_a_third_value_is_yielded_to),
         cmocka_unit_test(test_a_person_changing_the_knob_is_noticed_and_respected),
         cmocka_unit_test(test_cancel_takes_it_back_and_suspends_the_class),
+        cmocka_unit_test(test_a_cancel_before_the_value_is_read_is_on_record_once),
         cmocka_unit_test(test_halt_stops_even_the_undo_and_survives_a_restart),
         cmocka_unit_test(test_confirm_asks_and_an_approval_acts),
         cmocka_unit_test(test_an_approval_after_the_value_moved_is_refused),

@@ -107,6 +107,13 @@ static void fold_aborted(struct fold *f)
     a->story = STORY_ABORTED;
 }
 
+static void fold_taken_back(struct control_slot *a)
+{
+    a->origin = ORIGIN_CANCEL;
+    a->story = STORY_CANCEL;
+}
+
+/* A CANCEL that came before the value was in force takes it back now (row 24). */
 static void fold_applied(struct fold *f)
 {
     struct control_slot *a = &f->k->slot;
@@ -123,6 +130,7 @@ static void fold_applied(struct fold *f)
     } else {
         a->confirmed = true;
         a->late_open = false;
+        if (a->cancelled) fold_taken_back(a);
     }
     start_gap(f);
 }
@@ -175,8 +183,7 @@ static void fold_cancel(struct fold *f)
         a->origin = ORIGIN_CANCEL;
         if (a->story == STORY_ABORTED) f->c->handed = true;
     } else if (a->story == STORY_APPLIED || story_ended((enum story)a->story)) {
-        a->origin = ORIGIN_CANCEL;
-        a->story = STORY_CANCEL;
+        fold_taken_back(a);
         a->unacknowledged = false;
     }                                  /* else it is being taken back already, for its own reason */
 }

@@ -80,8 +80,7 @@ void act_24(struct step *s)
     uint8_t knob = c->active;
     bool cancel = cancelled(s);
     applied(s, false);
-    if (cancel) {
-        emit_plain(s, RECORD_CANCEL, knob);
+    if (cancel) {                            /* its CANCEL is on record since it was asked for */
         start_undo(s);
         return;
     }

@@ -9,6 +9,10 @@ void act_32(struct step *s)
 {
     enum state state = (enum state)s->c->state;
     uint8_t knob = s->c->active;
+    if (s->c->knobs[knob].slot.cancelled) {
+        refuse(s, REASON_CLASS_SUSPENDED, "it is cancelled already, and is being taken back");
+        return;
+    }
     if (state == STATE_INTENT) {
         emit_plain(s, RECORD_ABORTED, knob);
         emit_plain(s, RECORD_CANCEL, knob);
@@ -152,7 +156,7 @@ void act_490(struct step *s)
     uint8_t knob = s->c->active;
     halt_record(s);
     if (state == STATE_WRITING || state == STATE_READBACK) {
-        emit_plain(s, RECORD_CANCEL, knob);
+        if (!s->c->knobs[knob].slot.cancelled) emit_plain(s, RECORD_CANCEL, knob);
         return;
     }
     emit_plain(s, RECORD_ROLLBACK, knob);

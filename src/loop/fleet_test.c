@@ -412,6 +412,40 @@ static void test_a_halted_action_still_counts_in_its_group(void **state)
     fleet_free(f);
 }
 
+/* loop.md section 1: six an hour over all services, and a restart gives none of them back. */
+static void test_the_budget_of_an_hour_survives_a_restart(void **state)
+{
+    (void)state;
+    struct fleet *f = fleet_new(2, NULL);
+    f->bad[0] = true;
+    run_to(f, 0, STATE_OBSERVING, 20);
+    assert_int_equal(fleet_last_hour(f->loop), 1);
+    restart(f);
+    assert_int_equal(fleet_last_hour(f->loop), 1);
+    run(f, SPAN_HOUR(1));
+    assert_int_equal(fleet_last_hour(f->loop), 0);
+    restart(f);                                /* nor does one take what an older hour has spent */
+    assert_int_equal(fleet_last_hour(f->loop), 0);
+    fleet_free(f);
+}
+
+/* loop.md section 2: each write carries the halt epoch; whoever sends asks right before the bytes leave. */
+static void test_a_write_that_was_planned_before_a_halt_may_not_go_out(void **state)
+{
+    (void)state;
+    struct fleet *f = fleet_new(2, NULL);
+    uint32_t planned = loop_control(f->loop, 0)->epoch;
+    struct event halt = {.kind = EVENT_COMMAND, .service = 0,
+                         .u.command = {.verb = COMMAND_HALT, .by = "li.wei", .via = "cli", .role = ROLE_ADMIN}};
+    assert_true(loop_may_send(f->loop, 0, planned));
+    send(f, &halt);
+    assert_false(loop_may_send(f->loop, 0, planned));
+    assert_true(loop_may_send(f->loop, 0, loop_control(f->loop, 0)->epoch));
+    assert_true(loop_may_send(f->loop, 1, loop_control(f->loop, 1)->epoch));   /* the other one is not halted */
+    assert_false(loop_may_send(f->loop, 2, 0));                                /* a reload took it away */
+    fleet_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +459,8 @@ int main(void)
         cmocka_unit_test(test_two_writes_at_once_are_two_of_the_hour),
         cmocka_unit_test(test_a_halted_action_still_counts_in_its_group),
         cmocka_unit_test(test_a_storm_lasts_until_most_are_well),
+        cmocka_unit_test(test_the_budget_of_an_hour_survives_a_restart),
+        cmocka_unit_test(test_a_write_that_was_planned_before_a_halt_may_not_go_out),
         cmocka_unit_test(test_the_breaker_of_the_fleet_over_a_restart),
         cmocka_unit_test(test_a_clock_step_freezes_three_ticks_of_each_service),
     };

@@ -92,6 +92,11 @@ const struct control *loop_control(const struct loop *l, uint16_t service)
     return &l->services[service].control;
 }
 
+bool loop_may_send(const struct loop *l, uint16_t service, uint32_t epoch)
+{
+    return service < l->service_count && l->services[service].control.epoch == epoch;
+}
+
 const struct decision *loop_decision(const struct loop *l, uint16_t service)
 {
     CHECK(service < l->service_count);

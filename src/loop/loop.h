@@ -48,6 +48,9 @@ void loop_counters(const struct loop *l, struct loop_counters *ret);
 const struct policy *loop_policy(const struct loop *l);
 const struct decision *loop_decision(const struct loop *l, uint16_t service);   /* of the last tick; cheap */
 const struct control *loop_control(const struct loop *l, uint16_t service);   /* for the simulator's checker */
+/* Asked by whoever sends, right before the bytes leave: is the write still the one that was planned? `epoch` is EFFECT_WRITE's.
+ * false: a halt came meanwhile (loop.md section 2: each write carries the halt epoch), or a reload took the service away. */
+bool loop_may_send(const struct loop *l, uint16_t service, uint32_t epoch);
 size_t loop_bytes(const struct loop *l);
 /* The baselines of one service, as EFFECT_SAVE_STATE carries them: what the shell keeps when it ends. */
 void loop_service_state(const struct loop *l, uint16_t service, struct buf *out);

@@ -16,7 +16,7 @@ struct inv_knob {
     uint32_t action;
     char from[64], to[64];
     uint8_t phase;
-    bool automatic, approved, fail, unacknowledged, by_person, counted;
+    bool automatic, approved, fail, unacknowledged, by_person, counted, cancelled;
     unsigned sends, undo_sends, undo_records;
     uint8_t fails;
     struct span settle, window;

@@ -93,7 +93,7 @@ static void on_intent(struct swarm_service *s, struct inv_knob *k, const struct 
     v->approval = false;
     v->autos += k->automatic;
     k->sends = k->undo_sends = k->undo_records = 0;
-    k->by_person = k->fail = false;
+    k->by_person = k->fail = k->cancelled = false;
     uint16_t i = service_knob(s->def, record_get_text(r, RF_KNOB));
     if (i == NO_INDEX) {
         violated(s->w, "I4 an INTENT on a knob that is not listed");
@@ -161,6 +161,8 @@ static void on_person(struct swarm_service *s, struct inv_knob *k, const struct 
     if (cancel && class_parse(record_get_text(r, RF_CLASS), &class)) {
         s->inv->suspended[class] = instant_add(s->w->now, SPAN_HOUR(24));
     }
+    if (cancel && k->cancelled) violated(s->w, "I10 %s is cancelled twice", record_get_text(r, RF_ACTION));
+    k->cancelled = k->cancelled || cancel;
     if (undoing(k->phase) || (cancel && (k->phase == INV_INTENT || k->phase == INV_ABORTED)) || wanted(k->phase)) return;
     to_phase(s, k, cancel ? INV_CANCEL : INV_ROLLBACK, r);
     k->undo_sends = k->undo_records = 0;
@@ -174,6 +176,7 @@ static void on_applied(struct swarm_service *s, struct inv_knob *k, const struct
     bool whole = outcome[0] == '\0';
     to_phase(s, k, whole ? INV_APPLIED : INV_LATE, r);
     if (whole && !text_eq(k->read, "?")) must_have_read(s, k, k->to, r);
+    if (whole && k->cancelled) k->phase = INV_CANCEL;    /* asked for while the write was under way: what comes is the undo */
     k->applied_at = s->w->now;
     if (i != NO_INDEX) k->interval_until = instant_add(s->w->now, s->def->knobs[i].interval);
     gap(s, k);

@@ -129,7 +129,7 @@ static void bad_write(struct swarm_service *s, struct later *l, struct faults_it
 /* As daemon_may_send: the process is alive and leads, and nobody has halted since the write was planned. */
 void swarm_send(struct swarm_service *s, struct later *l)
 {
-    if (!swarm_leads(s->w) || loop_control(s->w->p->loop, s->index)->epoch != l->epoch || l->knob >= s->def->knob_count) {
+    if (!swarm_leads(s->w) || !loop_may_send(s->w->p->loop, s->index, l->epoch) || l->knob >= s->def->knob_count) {
         answer_at(s, l, SPAN_MS(0), ANSWER_NOT_SENT);
         return;
     }

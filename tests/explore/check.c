@@ -71,6 +71,7 @@ static void on_intent(struct world *w, unsigned k, const struct control_record *
     struct truth *t = &w->k[k];
     to_phase(w, k, PH_INTENT);
     t->automatic = r->automatic;
+    t->cancelled &= CLASS_CANCELLED;
     t->applied = t->released = t->sent = t->confirmed = 0;
     if (r->new_ > VALUES || r->new_ != r->old + 1) violated("I3 not one notch up the ladder");
 }
@@ -93,7 +94,8 @@ static void on_person(struct world *w, unsigned k, const struct control_record *
 {
     struct truth *t = &w->k[k];
     bool cancel = r->kind == RECORD_CANCEL;
-    if (cancel) t->cancelled = 1;
+    if (cancel && t->cancelled & ACTION_CANCELLED) violated("I10 an action is cancelled twice");
+    if (cancel) t->cancelled = CLASS_CANCELLED | ACTION_CANCELLED;
     if (t->phase == PH_INTENT || t->phase == PH_ABORTED) {
         if (!cancel) violated("I10 a ROLLBACK of what was not applied");
         return;
@@ -118,6 +120,7 @@ static void on_knob(struct world *w, unsigned k, const struct control_record *r)
     case RECORD_INTENT: on_intent(w, k, r); break;
     case RECORD_APPLIED:
         to_phase(w, k, r->late || r->part ? PH_LATE : PH_APPLIED);
+        if (w->k[k].phase == PH_APPLIED && w->k[k].cancelled & ACTION_CANCELLED) w->k[k].phase = PH_CANCEL;
         if (r->late || r->part) break;
         if (w->k[k].real[0] != w->k[k].real[1]) violated("APPLIED says everywhere, and an instance has another value");
         world_end_window(w, k);
@@ -189,7 +192,7 @@ static void check_stops(const struct world *w, unsigned k)
     if (w->outage) violated("I6 a forward write in an outage");
     if (w->release) violated("I6 a forward write in a release watch");
     if (w->silent || w->store_bad) violated("I6 a forward write while frozen");
-    if (w->k[k].cancelled || instant_before(T0, c->suspended[k ? CLASS_CACHE : CLASS_BATCH])) {
+    if (w->k[k].cancelled & CLASS_CANCELLED || instant_before(T0, c->suspended[k ? CLASS_CACHE : CLASS_BATCH])) {
         violated("I6 a forward write of a cancelled class");
     }
     if (w->k[k].forbidden) violated("I4 a forward write of an unlisted knob");

@@ -269,7 +269,7 @@ static void day_of_knob(struct world *w, struct control *c, unsigned k)
     struct control_knob *n = &c->knobs[k];
     n->would_until = n->interval_until = n->protect_until = n->cool_until = n->skip_until = n->failed_at = INSTANT_NONE;
     if (n->frozen_until.us != INSTANT_NEVER.us) n->frozen_until = INSTANT_NONE;
-    w->k[k].cancelled = 0;
+    w->k[k].cancelled &= ACTION_CANCELLED;
     if (!w->live.knobs[k].slot.unacknowledged) w->k[k].foreign = 0;
 }
 

@@ -335,6 +335,7 @@ static void normal_truth(struct world *w, unsigned k)
     struct truth *t = &w->k[k];
     if (!phase_ended(t->phase)) return;
     t->released = 0;
+    t->cancelled &= CLASS_CANCELLED;
     if (!t->window) t->automatic = t->applied = t->sent = 0;
 }
 

@@ -26,13 +26,16 @@ enum phase { PHASE_TABLE(X) PH_COUNT };
 
 struct message { uint8_t present, knob, value, expect, mask, forward, expired; uint8_t version; };
 
+enum { CLASS_CANCELLED = 1, ACTION_CANCELLED = 2 };
+
 struct truth {                        /* of one knob; the loop does not see it */
     uint8_t real[2], version;
     uint8_t foreign;                  /* a person's value stands here */
     uint8_t over;                     /* our late write has fallen on a person's value */
     uint8_t ours;                     /* the last write was ours, inside the late window */
     uint8_t window;                   /* a write of ours may still land */
-    uint8_t cancelled, applied, released, sent, forbidden, phase, automatic, confirmed;
+    uint8_t cancelled;                /* CLASS_CANCELLED: less than a day ago; ACTION_CANCELLED: this action */
+    uint8_t applied, released, sent, forbidden, phase, automatic, confirmed;
 };
 
 struct world {

@@ -117,7 +117,7 @@ def check_stories(records, value_at_start, value_now, writes):
     for action, story in stories(records).items():
         kinds = [r["kind"] for r in story]
         need(kinds.count("INTENT") == 1 and kinds[0] == "INTENT", "%s has %d intents: %s", action, kinds.count("INTENT"), kinds)
-        for kind in ("APPLIED", "FAILED", "ABORTED", "UNDONE", "VERDICT"):
+        for kind in ("APPLIED", "FAILED", "ABORTED", "UNDONE", "VERDICT", "CANCEL"):
             need(kinds.count(kind) <= 1, "%s has %s twice: %s", action, kind, kinds)
         kept = any(r["kind"] == "VERDICT" and r["verdict"] in ("effective", "partial") for r in story)
         held = any(is_with_a_person(r) for r in story)
