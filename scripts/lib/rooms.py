@@ -66,6 +66,7 @@ LIBRARIES = {
     "sqlite3.h": ["store", "sim"],  # sim: a bad disk under the store, and forged logs
     "yaml.h": ["config"],
     "zlib.h": ["adapt", "api"],
+    "zstd.h": ["store"],
 }
 
 # Public names begin with the room's name, the file's name, or one of these. base and model hold nouns that everybody

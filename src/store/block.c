@@ -1,4 +1,5 @@
 #include "store/block.h"
+#include "store/pack.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,15 +63,6 @@ static void pack_whys(struct buf *out, const struct store_row *rows, uint32_t n)
         put_varint(out, run);
         buf_le_bytes(out, word, strlen(word));
     }
-}
-
-enum unknown_why store_why_of(const char *word, size_t len)
-{
-    for (int i = 0; i < WHY_COUNT; i++) {
-        const char *name = unknown_name((enum unknown_why)i);
-        if (strlen(name) == len && memcmp(name, word, len) == 0) return (enum unknown_why)i;
-    }
-    return WHY_MISSING;
 }
 
 static bool unpack_whys(struct reader *in, struct store_row *rows, uint32_t n)

@@ -25,7 +25,5 @@ void store_block_pack(struct buf *out, const struct store_row *rows, uint32_t n)
 /* false: damaged, or out of memory; nothing is returned then. */
 bool store_block_unpack(struct arena *a, const void *bytes, size_t len, struct store_row **ret, uint32_t *ret_n);
 
-/* A reason by its word; MISSING for a word that a newer version wrote. */
-enum unknown_why store_why_of(const char *word, size_t len);
 
 #endif

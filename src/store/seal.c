@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/time.h"
 #include "store/block.h"
+#include "store/pack.h"
 #include "store/internal.h"
 
 #define SERIES_AT_ONCE 50               /* a transaction: points go on coming in between */
