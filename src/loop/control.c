@@ -258,6 +258,7 @@ uint16_t control_step(const struct control_policy *p, struct control *c, const s
     }
     if (time) {
         adopt_first_reads(&s);
+        if (c->state == STATE_RECOVERING) doubt_reopened_watches(&s);
         close_late_watches(&s);
         track_mix(&s);
     }

@@ -79,9 +79,16 @@ static void acknowledge_all(struct fold *f)
     }
 }
 
+/* Gate in-flight lets no action begin before the late watches of earlier ones are over: an INTENT says that they were. */
+static void fold_watches_over(struct fold *f)
+{
+    for (unsigned k = 0; k < f->p->knob_count; k++) f->c->knobs[k].slot.late_open = false;
+}
+
 static void fold_intent(struct fold *f)
 {
     struct control_slot *a = &f->k->slot;
+    fold_watches_over(f);
     const struct control_record *r = f->r;
     bool kept_once = a->kept_once && a->new_ == r->old;
     memset(a, 0, sizeof *a);

@@ -158,6 +158,38 @@ static void test_the_late_watch_is_in_the_log(void **state)
     assert_true(twice.c.knobs[0].slot.late_open);      /* the first undo may still be on its way */
 }
 
+static void test_an_intent_says_that_earlier_late_watches_were_over(void **state)
+{
+    (void)state;
+    struct control_bench b;
+    incident_and_intent(&b, true);
+    fold(&b, of(RECORD_FAILED, 70));
+    assert_true(b.c.knobs[0].slot.late_open);
+    struct control_record r = of(RECORD_INTENT, 900);
+    r.knob = 1;
+    r.action = 2;
+    fold(&b, r);
+    assert_false(b.c.knobs[0].slot.late_open);
+    assert_true(b.c.knobs[1].slot.late_open);
+}
+
+/* A restart finds another knob's undo open and sees to that first: the watch of knob 0 is in doubt all the same. */
+static void test_a_watch_reopened_beside_an_open_undo_is_in_doubt(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        struct control_bench b;
+        incident_and_intent(&b, true);
+        fold(&b, of(RECORD_FAILED, 70));
+        b.c.knobs[1].slot = (struct control_slot){.action = 2, .old = 1, .new_ = 2, .story = STORY_UNDO, .undo_sends = 1};
+        event(&b, CE_TICK, late ? 5000 : 100);
+        reads_all(&b, 2, 2);                           /* the late write of knob 0, or a person's */
+        (void)bench_step(&b);
+        assert_true(b.c.knobs[0].slot.late_open);
+        assert_int_equal(b.c.knobs[0].slot.late_doubt, late);
+    }
+}
+
 /* A cancel before the write is seen is carried out when it is, also when the cancel has been said twice. */
 static void test_cancel_of_an_intent_stays_with_it(void **state)
 {
@@ -284,6 +316,8 @@ int main(void)
         cmocka_unit_test(test_two_bad_attempts_in_a_row_cool_for_a_day),
         cmocka_unit_test(test_a_kept_change_protects_and_forgives),
         cmocka_unit_test(test_the_late_watch_is_in_the_log),
+        cmocka_unit_test(test_a_watch_reopened_beside_an_open_undo_is_in_doubt),
+        cmocka_unit_test(test_an_intent_says_that_earlier_late_watches_were_over),
         cmocka_unit_test(test_cancel_of_an_intent_stays_with_it),
         cmocka_unit_test(test_what_a_person_must_look_at_is_kept),
         cmocka_unit_test(test_what_happened_while_the_store_failed_is_owed),

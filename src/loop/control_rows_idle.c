@@ -306,9 +306,8 @@ void act_26(struct step *s)
     const struct control_slot *a = &s->c->knobs[knob].slot;
     enum read_class class = class_of(s, knob);
     bool kept = a->story == STORY_KEPT || a->story == STORY_PARTIAL;
-    /* A watch that a restart has reopened after its time may have been over: then it can be a person's write as well. */
-    bool doubt = a->late_doubt || (s->c->state == STATE_RECOVERING && instant_reached(s->e->now, a->late_after));
-    bool ours = s->c->knobs[knob].believed == a->old && (class == READ_NEW || class == READ_MIX) && !kept && !doubt;
+    /* In doubt it can be a person's write as well. */
+    bool ours = s->c->knobs[knob].believed == a->old && (class == READ_NEW || class == READ_MIX) && !kept && !a->late_doubt;
     if (s->c->state == STATE_AWAITING) s->o->notes |= CN_VOID_REQUEST;
     if (!ours || (s->c->state == STATE_PERSON && s->e->person_may_have_repaired)) {
         yield(s, knob);

@@ -15,6 +15,15 @@ static bool late(const struct step *s, unsigned knob)
     return instant_reached(s->e->now, instant_add(s->c->state_since, s->p->knobs[knob].readback));
 }
 
+void doubt_reopened_watches(struct step *s)
+{
+    for (unsigned k = 0; k < s->p->knob_count; k++) {
+        struct control_slot *a = &s->c->knobs[k].slot;
+        bool over = story_ended((enum story)a->story) && instant_reached(s->e->now, a->late_after);
+        if (a->late_open && over) a->late_doubt = true;
+    }
+}
+
 bool guard_52(const struct step *s) { return s->c->halted || open_knob(s) < 0; }
 void act_52(struct step *s)
 {
@@ -27,10 +36,6 @@ void act_52(struct step *s)
         act_26(s);
         s->o->row = 52;
         return;
-    }
-    for (unsigned k = 0; k < s->p->knob_count; k++) {
-        struct control_slot *a = &c->knobs[k].slot;
-        if (a->late_open && instant_reached(s->e->now, a->late_after)) a->late_doubt = true;
     }
     if (c->request.present) {
         emit(s, RECORD_VOID, NO_KNOB)->reason = REASON_RESTARTED;

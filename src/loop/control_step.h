@@ -37,6 +37,8 @@ int other_knob_changed(const struct step *s);                   /* index, -1: no
 bool late_hit(const struct step *s, unsigned knob);
 int any_late_hit(const struct step *s);
 void close_late_watches(struct step *s);
+/* RECOVERING: a watch that a restart has reopened after its time may have been over, so that a hit may be a person's write. */
+void doubt_reopened_watches(struct step *s);
 void adopt_first_reads(struct step *s);
 
 /* control_emit.c */
