@@ -70,6 +70,18 @@ size_t num_lay_out(char *out, struct num_digits d)
     return len;
 }
 
+/* What most settings and counts are; their digits are the shortest there are. */
+static size_t print_small_whole(char *out, uint32_t v)
+{
+    char text[10];
+    size_t start = sizeof text, len;
+    for (; v; v /= 10) text[--start] = (char)('0' + v % 10);
+    len = sizeof text - start;
+    memcpy(out, text + start, len);
+    out[len] = '\0';
+    return len;
+}
+
 size_t num_print(char out[NUM_TEXT_MAX], double v)
 {
     if (v != v) return put_text(out, "NaN");
@@ -79,6 +91,7 @@ size_t num_print(char out[NUM_TEXT_MAX], double v)
         v = -v;
     }
     if (v == 0) return at + put_text(out + at, "0");
+    if (v < 1e9 && v == (double)(uint32_t)v) return at + print_small_whole(out + at, (uint32_t)v);
     if (v > 0x1.fffffffffffffp+1023) return put_text(out, at ? "-Inf" : "+Inf");
     return at + num_lay_out(out + at, num_fast_shortest(v));
 }

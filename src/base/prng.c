@@ -4,8 +4,6 @@
 
 #include "base/check.h"
 
-static uint64_t rotate_left(uint64_t x, unsigned k) { return (x << k) | (x >> (64 - k)); }
-
 static uint64_t splitmix(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -30,20 +28,6 @@ void prng_fork(struct prng *child, const struct prng *parent, const char *purpos
     prng_seed(child, h);
 }
 
-uint64_t prng_u64(struct prng *p)
-{
-    uint64_t *s = p->s;
-    uint64_t result = rotate_left(s[1] * 5, 7) * 9;
-    uint64_t t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotate_left(s[3], 45);
-    return result;
-}
-
 uint64_t prng_below(struct prng *p, uint64_t n)
 {
     CHECK(n > 0);
@@ -52,11 +36,6 @@ uint64_t prng_below(struct prng *p, uint64_t n)
         unsigned __int128 wide = (unsigned __int128)prng_u64(p) * n;
         if ((uint64_t)wide >= surplus) return (uint64_t)(wide >> 64);
     }
-}
-
-double prng_unit(struct prng *p)
-{
-    return (double)(prng_u64(p) >> 11) * 0x1p-53;
 }
 
 double prng_between(struct prng *p, double lo, double hi)

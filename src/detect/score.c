@@ -97,14 +97,15 @@ static double week_part(const struct series *s, const struct track *t, int64_t n
     return into >= passage ? today : before + (today - before) * (double)into / (double)passage;
 }
 
-/* What is usual at this time of this day, beside the level. */
-static double usual(const struct series *s, const struct track *t, int64_t no)
+void score_slot_opened(struct series *s, const struct track *t)
 {
-    return no == INT64_MIN ? 0 : s->season[season_slot(t, no)] + week_part(s, t, no);
+    int64_t no = s->slot_now;
+    s->usual = no == INT64_MIN ? 0 : s->season[season_slot(t, no)] + week_part(s, t, no);
 }
 
 static double rate(const struct series *s, const struct track *t)
 {
+    if (((double)s->score_n + 1) * t->slow > 1.000001) return t->slow;      /* nearly always: it spares a division */
     double first = 1 / ((double)s->score_n + 1);
     return first > t->slow ? first : t->slow;
 }
@@ -145,7 +146,7 @@ void score_tick(struct series *s, const struct track *t, const struct series_tic
     s->score = NAN;
     if (isnan(s->x) || s->learned < SERIES_WARM) return;
     if (s->score_n == 0) score_begin(s, t);
-    double season = usual(s, t, s->slot_now), y = transform(s, t, s->x), level = s->slow + season, e = y - level;
+    double season = s->usual, y = transform(s, t, s->x), level = s->slow + season, e = y - level;
     double floor = spread_floor(s, t, level), spread = s->spread > floor ? s->spread : floor;
     s->fast += t->fast * (clip(e, 1e6 * spread) - s->fast);
     s->score_raw = in_bad_direction(t->bad, s->fast / spread);
@@ -196,6 +197,6 @@ void score_slot_closed(struct series *s, const struct track *t, int64_t no, bool
 void score_rebase(struct series *s, const struct track *t, double level)
 {
     if (s->score_n == 0) return;
-    s->slow = transform(s, t, level) - usual(s, t, s->slot_now);
+    s->slow = transform(s, t, level) - s->usual;
     s->fast = s->slow_pending = 0;
 }

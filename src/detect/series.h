@@ -86,6 +86,7 @@ struct series {
     double z, r_mean, b_median, b_scale, b_rest, b_half_sd, requests;
     /* score */
     double slow, fast, spread, slow_pending, score, score_raw, score_limit, log_unit;
+    double usual;                /* at this time of this day of the week, beside the level; follows from the rest */
     uint64_t score_n;
     double season_sum, week_sum;
     /* slots: numbers of 15-min slots of local wall time */
@@ -98,7 +99,7 @@ struct series {
     uint32_t acc_points, acc_known, acc_n_count, block_tick, b_count, b_known;
     uint32_t slot_count, slot_bad, slot_seen, drift_n, profile_n, season_n, week_n, backwards;
     uint32_t why_point, why_x, why_z, state, lead, quiet, n_unknown;
-    float b_sorted[SPIKE_B + 4];
+    float b_sorted[SPIKE_B + 4];            /* behind the known ones: 0 */
     float season[SLOTS_DAY], week[8];    /* by slot of the day, by day of the week */
     uint32_t weights[SERIES_WEIGHTS];
     uint8_t season_days[SLOTS_DAY], week_days[8];
@@ -159,6 +160,7 @@ void anchor_move_to(struct series *s, const struct track *t, double level, bool 
 /* Score (score.c). */
 void score_commit(struct series *s, const struct track *t);
 void score_tick(struct series *s, const struct track *t, const struct series_tick *k);
+void score_slot_opened(struct series *s, const struct track *t);   /* slot_now is the new one */
 void score_slot_closed(struct series *s, const struct track *t, int64_t no, bool excluded);
 void score_rebase(struct series *s, const struct track *t, double level);
 void hist_add(struct score_hist *h, double v, uint32_t half_life);

@@ -32,32 +32,60 @@ double slot_value(uint16_t code)
 static uint16_t to_key(uint16_t code) { return (uint16_t)(code ^ (code & 0x8000u ? 0xffffu : 0x8000u)); }
 static uint16_t from_key(uint16_t key) { return (uint16_t)(key ^ (key & 0x8000u ? 0x8000u : 0xffffu)); }
 
-/* Element k in ascending order, bit by bit. A fixed number of passes over a fixed length: no branch to guess wrong, and
- * compilers turn a pass into a few vector instructions. */
-static inline uint16_t nth_key(const uint16_t *key, uint32_t len, uint32_t k)
+/* Element k in ascending order and, for even n, the one before it: by halving the range between the least and the greatest
+ * key, where a day's keys lie close together. Fixed lengths and no branch inside a pass: compilers make it a few vector
+ * instructions. Places behind n hold the greatest key of all and are counted nowhere. */
+static inline uint16_t count_below(const uint16_t *key, uint32_t len, uint16_t v)
 {
-    uint16_t v = 0;
-    for (unsigned bit = 0x8000; bit; bit >>= 1) {
-        uint16_t t = (uint16_t)(v | bit), n = 0;
-        for (uint32_t i = 0; i < len; i++) n = (uint16_t)(n + (key[i] < t));
-        if (n <= k) v = t;
-    }
-    return v;
+    uint16_t n = 0;
+    for (uint32_t i = 0; i < len; i++) n = (uint16_t)(n + (key[i] < v));
+    return n;
 }
 
-static uint16_t nth_of_few(const uint16_t key[SLOT_ACC], uint32_t k) { return nth_key(key, SLOT_ACC, k); }
-static uint16_t nth_of_day(const uint16_t key[SLOTS_DAY], uint32_t k) { return nth_key(key, SLOTS_DAY, k); }
+static inline uint16_t greatest_below(const uint16_t *key, uint32_t len, uint16_t v)
+{
+    uint16_t best = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        uint16_t x = key[i] < v ? key[i] : 0;
+        best = x > best ? x : best;
+    }
+    return best;
+}
+
+struct two_keys { uint16_t low, high; };
+
+static inline struct two_keys middle(const uint16_t *key, uint32_t len, uint32_t n, uint16_t least, uint16_t greatest)
+{
+    uint32_t lo = least, hi = greatest, k = n / 2;           /* element k lies in [lo, hi] */
+    uint16_t below_lo = 0;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi + 1) / 2;
+        uint16_t below = count_below(key, len, (uint16_t)mid);
+        if (below <= k) {
+            lo = mid;
+            below_lo = below;
+        } else {
+            hi = mid - 1;
+        }
+    }
+    struct two_keys m = {(uint16_t)lo, (uint16_t)lo};
+    if (n % 2 == 0 && below_lo == k) m.low = greatest_below(key, len, m.high);
+    return m;
+}
 
 double slot_median(const uint16_t *codes, uint32_t n)
 {
-    uint16_t key[SLOTS_DAY];
+    uint16_t key[SLOTS_DAY], least = UINT16_MAX, greatest = 0;
     bool few = n <= SLOT_ACC;
-    for (uint32_t i = 0; i < n; i++) key[i] = to_key(codes[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        key[i] = to_key(codes[i]);
+        least = key[i] < least ? key[i] : least;
+        greatest = key[i] > greatest ? key[i] : greatest;
+    }
     for (uint32_t i = n; i < (few ? SLOT_ACC : SLOTS_DAY); i++) key[i] = UINT16_MAX;
-    uint16_t high = few ? nth_of_few(key, n / 2) : nth_of_day(key, n / 2);
-    if (n % 2) return slot_value(from_key(high));
-    uint16_t low = few ? nth_of_few(key, n / 2 - 1) : nth_of_day(key, n / 2 - 1);
-    return low == high ? slot_value(from_key(high)) : (slot_value(from_key(low)) + slot_value(from_key(high))) / 2;
+    struct two_keys m = few ? middle(key, SLOT_ACC, n, least, greatest) : middle(key, SLOTS_DAY, n, least, greatest);
+    double high = slot_value(from_key(m.high));
+    return n % 2 || m.low == m.high ? high : (slot_value(from_key(m.low)) + high) / 2;
 }
 
 int64_t slot_number(const struct track *t, int64_t wall)
@@ -114,6 +142,7 @@ static void slot_open(struct series *s, const struct track *t, int64_t no)
         slot_put(t, no, 0, false);
     }
     s->slot_now = no;
+    score_slot_opened(s, t);
     anchor_closed(s, t);
 }
 

@@ -6,17 +6,15 @@
 
 #include "stats/noise.h"
 
-/* How many values of B lie below v. Without branches: what comes next cannot be guessed, so guessing costs. */
+#define B_ROOM (SPIKE_B + 4)
+
+/* How many values of B lie below v. All are looked at, a fixed number without branches, which takes a few vector
+ * instructions: a search would wait for each of its steps. The free places at the end are 0. */
 static uint32_t below(const struct series *s, float v)
 {
-    const float *x = s->b_sorted;
-    uint32_t n = s->b_known, at = 0;
-    while (n > 1) {
-        uint32_t half = n / 2;
-        at += half * (uint32_t)(x[at + half - 1] < v);
-        n -= half;
-    }
-    return at + (n == 1 && x[at] < v);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < B_ROOM; i++) n += s->b_sorted[i] < v;
+    return n - (0 < v ? B_ROOM - s->b_known : 0);
 }
 
 static void insert(struct series *s, float v)
@@ -121,18 +119,24 @@ static double sorted_median(const float *x, uint32_t n)
     return n % 2 ? x[n / 2] : ((double)x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
+/* Of the two sides, is the i-th value below m nearer to it than its counterpart above? */
+static inline uint32_t is_nearer(const float *x, uint32_t split, uint32_t k, uint32_t i, double m)
+{
+    return m - x[split - 1 - i] < x[split + (k - i)] - m;
+}
+
 /* Median of the distances to m, the median. They lie in two sorted runs, one to each side: search how many of the
  * n / 2 + 1 nearest lie below. */
 static double sorted_mad(const float *x, uint32_t n, double m)
 {
     uint32_t split = n / 2, k = n / 2, below_n = split, above_n = n - split;
-    uint32_t lo = k + 1 > above_n ? k + 1 - above_n : 0, hi = k + 1 < below_n ? k + 1 : below_n;
-    while (lo < hi) {
-        uint32_t i = (lo + hi) / 2;
-        bool nearer = m - x[split - 1 - i] < x[split + (k - i)] - m;
-        lo = nearer ? i + 1 : lo;
-        hi = nearer ? hi : i;
+    uint32_t lo = k + 1 > above_n ? k + 1 - above_n : 0, hi = k + 1 < below_n ? k + 1 : below_n, len = hi - lo;
+    while (len > 1) {                        /* without branches: each would be guessed wrong half the time */
+        uint32_t half = len / 2;
+        lo += half * is_nearer(x, split, k, lo + half - 1, m);
+        len -= half;
     }
+    if (len == 1) lo += is_nearer(x, split, k, lo, m);
     uint32_t i = lo, j = k + 1 - lo;
     double a = i > 0 ? m - x[split - i] : -1, b = j > 0 ? x[split + j - 1] - m : -1, far = a > b ? a : b;
     if (n % 2) return far;
@@ -143,8 +147,9 @@ static double sorted_mad(const float *x, uint32_t n, double m)
     return (far + (a > b ? a : b)) / 2;
 }
 
-/* An upper bound of the sample sd from a few of the sorted values: each stands for up to 10 that are nearer to m. */
-static double sd_bound(const float *x, uint32_t n, double m)
+/* Whether half the sample sd may be more than `rest`: by an upper bound from a few of the sorted values, each standing for
+ * up to 10 that are nearer to m. A clear no needs no root. */
+static bool half_sd_may_exceed(const float *x, uint32_t n, double m, double rest)
 {
     double sum = 0;
     for (uint32_t i = 0; i < n; i += 10) {
@@ -152,7 +157,8 @@ static double sd_bound(const float *x, uint32_t n, double m)
         double a = fabs(x[i] - m), b = fabs(x[last] - m), far = a > b ? a : b;
         sum += far * far * (last - i + 1);
     }
-    return n > 1 ? sqrt(sum / (n - 1)) : 0;
+    if (n < 2 || 0.25 * sum < 0.999999 * (rest * rest * (n - 1))) return false;
+    return 0.5 * sqrt(sum / (n - 1)) > rest;
 }
 
 /* Sample sd. Four sums side by side: a fixed order, and the processor need not wait for each addition. */
@@ -193,7 +199,7 @@ static void b_eval(struct series *s, const struct track *t)
     s->b_median = m;
     s->b_rest = floor > scale ? floor : scale;
     /* Half the sd counts only where it is more than the rest: the bound spares most ticks the sum. */
-    bool more = x[0] != x[n - 1] && 0.5 * sd_bound(x, n, m) > s->b_rest;
+    bool more = x[0] != x[n - 1] && half_sd_may_exceed(x, n, m, s->b_rest);
     s->b_half_sd = more ? 0.5 * sorted_sd(x, n, m) : 0;
 }
 
@@ -209,11 +215,11 @@ static double r_mean(const struct series *s, uint32_t r, uint32_t *ret_known)
 {
     double sum = 0;
     uint32_t found = 0;
-    uint64_t first = s->blocks > r ? s->blocks - r : 0;
-    for (uint64_t q = first; q < s->blocks; q++) {
-        uint8_t k = s->block_known[block_at(q)];
+    uint32_t n = s->blocks > r ? r : (uint32_t)s->blocks, at = block_at(s->blocks - n);
+    for (; n > 0; n--, at = at + 1 < SERIES_BLOCKS ? at + 1 : 0) {
+        uint8_t k = s->block_known[at];
         if (!(k & BLOCK_COUNT) || k & BLOCK_OLD) continue;
-        sum += s->block_mean[block_at(q)];
+        sum += s->block_mean[at];
         found++;
     }
     *ret_known = found;

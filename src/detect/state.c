@@ -233,6 +233,7 @@ static bool load_series(struct series *s, const struct track *t, struct reader *
     for (uint32_t i = 0; i < SERIES_BLOCKS; i++)
         if (s->block_known[i] & BLOCK_COUNT && !(isfinite(s->block_mean[i]) && isfinite(s->block_median[i]))) return false;
     if (r->failed) return false;
+    score_slot_opened(s, t);
     if (!s->b_frozen) spike_rebuild(s, t, s->b_to);      /* it follows from the blocks: no second truth is taken */
     return true;
 }

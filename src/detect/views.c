@@ -67,13 +67,22 @@ double series_view(const struct series *s, const struct track *t, enum fn fn, st
     return d;
 }
 
+/* Whether series_view of a view that compares x with `reference` is at least 1; a quotient is so exactly when its parts are
+ * in that order, and so nothing is divided. */
+static bool at_limit(const struct series *s, const struct track *t, double reference)
+{
+    double limit = limit_of(s, reference);
+    return limit > 0 && directed(t->bad, s->x - reference) >= limit;
+}
+
 /* Independent views at their limit; profile and drift are one. */
 static uint32_t views_at_limit(const struct series *s, const struct track *t)
 {
-    static const enum fn plain[] = {FN_BASELINE, FN_ZSCORE, FN_WEEK_AGO, FN_SCORE};
-    uint32_t n = 0;
-    for (unsigned i = 0; i < ARRAY_LEN(plain); i++) n += series_view(s, t, plain[i], NULL) >= 1;
-    return n + (series_view(s, t, FN_DRIFT, NULL) >= 1 || series_view(s, t, FN_PROFILE, NULL) >= 1);
+    uint32_t n = s->learned >= SERIES_WARM && at_limit(s, t, s->base);
+    n += directed(t->bad, s->z) >= SCALES_LIMIT;
+    n += at_limit(s, t, s->week_ago);
+    n += s->score >= 1;
+    return n + (directed(t->bad, s->drift) >= SHIFT_LIMIT || at_limit(s, t, s->profile));
 }
 
 /* One view at its limit: suspect. Two (`lit`) on 2 of 3 known ticks: firing. 10 known ticks without end it. */

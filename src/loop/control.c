@@ -26,14 +26,23 @@ static const struct control_row row_texts[] = {
 #undef ROW
 };
 
-/* loop.md "Order in one tick (first match wins)". Rows of commands exclude one another by their event. */
-static const uint16_t order[] = {
-    22, 51, 490, 49, 50, 32, 48, 47, 15, 17, 6,            /* what must not wait */
-    28, 41, 33, 31, 24, 27, 25, 29, 340, 34, 35, 36, 37, 38, 30, /* a forward write; cancelled wins inside 24, 27, 31, 33 */
-    20, 21, 23, 40, 410, 39, 42, 43, 44, 45,               /* sends and undos */
-    26, 5, 19, 7, 9, 46, 16, 10, 12, 11, 13, 14, 18,       /* idle */
-    3, 4, 8, 2, 1, 52, 53, 54,
+enum row_place {
+#define ROW(num, ...) ROW_##num,
+#include "loop/control_table.def"
+#undef ROW
 };
+
+/* loop.md "Order in one tick (first match wins)". Rows of commands exclude one another by their event. */
+#define R(num) ROW_##num
+static const uint8_t order[] = {
+    R(22), R(51), R(490), R(49), R(50), R(32), R(48), R(47), R(15), R(17), R(6),       /* what must not wait */
+    R(28), R(41), R(33), R(31), R(24), R(27), R(25), R(29), R(340), R(34), R(35), R(36), R(37), R(38), R(30),
+                                       /* a forward write; cancelled wins inside 24, 27, 31, 33 */
+    R(20), R(21), R(23), R(40), R(410), R(39), R(42), R(43), R(44), R(45),             /* sends and undos */
+    R(26), R(5), R(19), R(7), R(9), R(46), R(16), R(10), R(12), R(11), R(13), R(14), R(18),   /* idle */
+    R(3), R(4), R(8), R(2), R(1), R(52), R(53), R(54),
+};
+#undef R
 
 const struct control_row *control_rows(unsigned *ret_count)
 {
@@ -142,19 +151,11 @@ void control_restart(struct control *c, const struct control_policy *p, struct i
 
 static bool is_command(enum control_event_kind k) { return k >= CE_APPROVE && k <= CE_RETRY; }
 
-static const struct row *row_by_number(uint16_t number)
-{
-    unsigned i = 0;
-    while (i < ARRAY_LEN(rows) && rows[i].number != number) i++;
-    CHECK(i < ARRAY_LEN(rows));  /* the order names only rows of the table */
-    return &rows[i];
-}
-
 static bool fire_first(struct step *s)
 {
     uint32_t state = 1u << s->c->state, event = 1u << s->e->kind;
     for (unsigned i = 0; i < ARRAY_LEN(order); i++) {
-        const struct row *row = row_by_number(order[i]);
+        const struct row *row = &rows[order[i]];
         if (!(row->states & state) || !(row->events & event) || !row->guard(s)) continue;
         s->o->row = row->number;
         row->act(s);

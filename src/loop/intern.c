@@ -14,12 +14,24 @@ void intern_free(struct intern *in)
     *in = (struct intern){0};
 }
 
-static bool same(const struct intern_entry *e, const char *bytes, uint16_t len, bool is_version)
+static uint16_t find_bytes(const struct intern *in, const char *bytes, uint16_t len, bool is_version)
 {
-    if (e->len == 0 || e->is_version != is_version) return false;
-    if (e->len == len && memcmp(e->bytes, bytes, len) == 0) return true;
+    for (uint16_t i = 0; i < in->n; i++) {
+        const struct intern_entry *e = &in->entries[i];
+        if (e->len == len && e->is_version == is_version && memcmp(e->bytes, bytes, len) == 0) return (uint16_t)(i + 1);
+    }
+    return 0;
+}
+
+static uint16_t find_number(const struct intern *in, const char *bytes, uint16_t len)
+{
     double a, b;
-    return !is_version && num_parse_all(e->bytes, e->len, &a) && num_parse_all(bytes, len, &b) && a == b;
+    if (!num_parse_all(bytes, len, &b)) return 0;
+    for (uint16_t i = 0; i < in->n; i++) {
+        const struct intern_entry *e = &in->entries[i];
+        if (e->len && !e->is_version && num_parse_all(e->bytes, e->len, &a) && a == b) return (uint16_t)(i + 1);
+    }
+    return 0;
 }
 
 static uint16_t new_entry(struct intern *in)
@@ -42,10 +54,11 @@ static uint16_t new_entry(struct intern *in)
 uint16_t intern_text(struct intern *in, const char *bytes, uint16_t len, bool is_version)
 {
     if (len == 0 || len > KNOB_BYTES_MAX) return 0;
-    for (uint16_t i = 0; i < in->n; i++) {
-        if (same(&in->entries[i], bytes, len, is_version)) return (uint16_t)(i + 1);
-    }
-    uint16_t id = new_entry(in);
+    /* No two entries are equal numbers, so the order of the two searches decides nothing; reading numbers is the slow one. */
+    uint16_t id = find_bytes(in, bytes, len, is_version);
+    if (!id && !is_version) id = find_number(in, bytes, len);
+    if (id) return id;
+    id = new_entry(in);
     if (!id) return 0;
     struct intern_entry *e = &in->entries[id - 1];
     *e = (struct intern_entry){.len = len, .is_version = is_version};

@@ -43,18 +43,31 @@ static void forces_now(struct plant_env *v, int64_t now_us, struct forces *r)
 }
 
 /* A second of an AR(1) process of standard deviation `sigma` that forgets in `tau_s`. */
-static double wander(struct plant_env *v, double now, double sigma, double tau_s)
+struct wander { double keep, push; };
+
+static struct wander wander_of(double sigma, double tau_s)
 {
     double keep = stats_exp(-1.0 / tau_s);
-    return keep * now + sqrt(1.0 - keep * keep) * sigma * stats_draw_normal(&v->slow_rng, 0, 1);
+    return (struct wander){keep, sqrt(1.0 - keep * keep) * sigma};
 }
 
+enum { SECONDS_AT_ONCE = 32 };
+
+/* Every second that has passed, drawn in turn for load and fetch. */
 static void wobble_step(struct plant_env *v, int64_t now_us)
 {
     const struct plant_config *c = &v->config;
-    for (; v->next_slow_us <= now_us; v->next_slow_us += US_PER_S) {
-        v->wobble = wander(v, v->wobble, c->load_sigma, c->load_tau_s);
-        v->fetch_wobble = wander(v, v->fetch_wobble, c->fetch_wobble, c->fetch_tau_s);
+    struct wander load = wander_of(c->load_sigma, c->load_tau_s), fetch = wander_of(c->fetch_wobble, c->fetch_tau_s);
+    while (v->next_slow_us <= now_us) {
+        double chance[2 * SECONDS_AT_ONCE];
+        int64_t due = (now_us - v->next_slow_us) / US_PER_S + 1;
+        unsigned n = due < SECONDS_AT_ONCE ? (unsigned)due : SECONDS_AT_ONCE;
+        stats_draw_normals(&v->slow_rng, chance, 2 * n);
+        for (unsigned i = 0; i < n; i++) {
+            v->wobble = load.keep * v->wobble + load.push * chance[2 * i];
+            v->fetch_wobble = fetch.keep * v->fetch_wobble + fetch.push * chance[2 * i + 1];
+        }
+        v->next_slow_us += n * US_PER_S;
     }
 }
 

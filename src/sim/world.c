@@ -216,6 +216,8 @@ struct world *world_new(const struct world_options *o, struct err *e)
     w->wake = w->next_values = INSTANT_NEVER;
     prng_seed(&w->spoiler.chance, o->seed);
     for (unsigned i = 0; i < POLICY_SIGNALS_MAX; i++) w->newest[i] = NAN;
+    for (unsigned i = 0; i < w->service->signal_count; i++)
+        w->place[i] = (uint8_t)world_signal_place(w->service->signals[i].name);
     if (o->kind == WORLD_PLANT) w->plant = plant_new(&o->plant, o->seed, e);
     if (o->kind == WORLD_FLUID) w->fluid = fluid_new(&o->plant, o->seed, e);
     if (w->fluid && o->coarse) fluid_coarse(w->fluid, o->policy->tick.us);
@@ -248,6 +250,7 @@ void world_free(struct world *w)
     loop_free(w->loop);
     arena_free(&w->log_arena);
     buf_free(&w->scratch);
+    buf_free(&w->answer);
     buf_free(&w->page);
     free(w->log);
     free(w);

@@ -51,6 +51,7 @@ struct world {
     struct world_target_knob knobs[POLICY_KNOBS_MAX];
     uint64_t versions[POLICY_KNOBS_MAX];     /* of each knob at the target: counts its changes */
     double newest[POLICY_SIGNALS_MAX];
+    uint8_t place[POLICY_SIGNALS_MAX];       /* of each signal in the truth */
     struct spoiler spoiler;
     struct buf page;                         /* the newest page, for a scrape that is stuck */
     struct world_waiting waiting[WORLD_WAITING_MAX]; uint16_t waiting_n;
@@ -60,7 +61,7 @@ struct world {
     const struct record **log;
     size_t log_n, log_cap;
     uint64_t digest, writes, ticks;
-    struct buf scratch;
+    struct buf scratch, answer;
     uint8_t last_row[8];
     void (*row)(void *ctx, const struct world_row *r);
     void *row_ctx;

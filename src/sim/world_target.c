@@ -79,24 +79,24 @@ void target_read(struct world *w, const struct later *l)
     const struct knob_def *def = &w->service->knobs[l->knob];
     struct read_vector *v = &w->read;        /* 25 KB, of which one instance is used: it is not cleared each time */
     struct event e = {.kind = EVENT_READ, .u.read = {l->knob, v}};
-    struct buf text = BUF_INIT;
+    struct buf *text = &w->answer;
     v->n = 1;
     v->failed = 0;
-    v->values[0] = (struct knob_value){0};
+    v->values[0].len = v->values[0].version_len = 0;
+    buf_clear(text);
     if (w->plant) plant_advance(w->plant, w->now.us);
     bool up = !w->plant || plant_up(w->plant);
-    if (!up || target_get(w, def->name, &text, NULL) != STATUS_OK) {
+    if (!up || target_get(w, def->name, text, NULL) != STATUS_OK) {
         v->failed = 1;
     } else {
-        (void)knob_value_set(&v->values[0], text.data, (unsigned)text.len);
+        (void)knob_value_set(&v->values[0], text->data, (unsigned)text->len);
         if (def->read.version_header) {
-            buf_clear(&text);
-            buf_u64(&text, w->versions[l->knob]);
-            (void)knob_value_set_version(&v->values[0], text.data, (unsigned)text.len);
+            buf_clear(text);
+            buf_u64(text, w->versions[l->knob]);
+            (void)knob_value_set_version(&v->values[0], text->data, (unsigned)text->len);
         }
     }
     world_step(w, &e);
-    buf_free(&text);
 }
 
 void target_write(struct world *w, const struct later *l)
@@ -108,30 +108,43 @@ void target_write(struct world *w, const struct later *l)
     world_step(w, &e);
 }
 
-double world_signal_of(const struct plant_window *t, const char *name)
+unsigned world_signal_place(const char *name)
 {
-    const struct { const char *name; double v; } all[] = {
-        {"latency_p99", t->p99_ms}, {"latency_p50", t->p50_ms}, {"latency_mean", t->mean_ms}, {"queue_depth", t->queue},
-        {"gpu_util", t->gpu_util}, {"throughput", t->throughput}, {"feature_fetch_ms", t->fetch_ms}, {"kernel_ms", t->kernel_ms},
-        {"queue_wait_ms", t->throughput > 0 ? 1e3 * t->queue / t->throughput : NAN},   /* Little's law */
-        {"running", t->replicas > 0 ? t->throughput * t->fetch_ms / 1000 / t->replicas : NAN},
-        {"batch_limit", t->batch_limit > 0 ? t->batch_limit : NAN},
-        {"concurrency_limit", t->concurrency_limit > 0 ? t->concurrency_limit : NAN},
-        {"replica_spread", t->replica_spread > 0 ? t->replica_spread : NAN},
-        {"batch_size", t->batch}, {"cache_hit", t->cache_hit}, {"gpu_memory", t->gpu_memory},
-        {"arrivals", t->seconds > 0 ? (double)t->offered / t->seconds : NAN},
-        {"error_ratio", t->offered ? (double)(t->refused + t->failed) / (double)t->offered : 0},
-        {"timeout_ratio", t->offered ? (double)t->timeouts / (double)t->offered : 0},
-    };
-    for (unsigned i = 0; i < ARRAY_LEN(all); i++) {
-        if (strcmp(all[i].name, name) == 0) return all[i].v;
-    }
-    return NAN;
+    static const char *const names[WORLD_PLACES] = {
+        "latency_p99", "latency_p50", "latency_mean", "queue_depth", "gpu_util", "throughput", "feature_fetch_ms", "kernel_ms",
+        "queue_wait_ms", "running", "batch_limit", "concurrency_limit", "replica_spread", "batch_size", "cache_hit",
+        "gpu_memory", "arrivals", "error_ratio", "timeout_ratio"};
+    unsigned i = 0;
+    while (i < WORLD_PLACES && strcmp(names[i], name) != 0) i++;
+    return i;
 }
 
-static struct point point_of(const struct plant_window *t, const struct signal_def *d, struct instant at)
+static double if_above_zero(double v) { return v > 0 ? v : NAN; }
+
+void world_signal_values(const struct plant_window *t, double ret[WORLD_PLACES + 1])
 {
-    double v = world_signal_of(t, d->name);
+    const double all[WORLD_PLACES + 1] = {
+        t->p99_ms, t->p50_ms, t->mean_ms, t->queue, t->gpu_util, t->throughput, t->fetch_ms, t->kernel_ms,
+        t->throughput > 0 ? 1e3 * t->queue / t->throughput : NAN,   /* Little's law */
+        t->replicas > 0 ? t->throughput * t->fetch_ms / 1000 / t->replicas : NAN,
+        if_above_zero(t->batch_limit), if_above_zero(t->concurrency_limit), if_above_zero(t->replica_spread),
+        t->batch, t->cache_hit, t->gpu_memory,
+        t->seconds > 0 ? (double)t->offered / t->seconds : NAN,
+        t->offered ? (double)(t->refused + t->failed) / (double)t->offered : 0,
+        t->offered ? (double)t->timeouts / (double)t->offered : 0,
+        NAN};
+    memcpy(ret, all, sizeof all);
+}
+
+double world_signal_of(const struct plant_window *t, const char *name)
+{
+    double all[WORLD_PLACES + 1];
+    world_signal_values(t, all);
+    return all[world_signal_place(name)];
+}
+
+static struct point point_of(const struct plant_window *t, const struct signal_def *d, double v, struct instant at)
+{
     uint32_t n = d->is_quantile ? (uint32_t)t->completed : 0;
     return (struct point){at, v, n, isfinite(v) ? WHY_KNOWN : WHY_MISSING};
 }
@@ -161,13 +174,15 @@ void target_values(struct world *w)
 {
     struct world_points p = {.n = 0};
     struct plant_window t = {0};
+    double truth[WORLD_PLACES + 1];
     if (w->fluid) {
         fluid_advance(w->fluid, w->now.us);
         fluid_window_take(w->fluid, &t);
+        world_signal_values(&t, truth);
         w->last = t;
     }
     for (uint16_t i = 0; i < w->service->signal_count; i++) {
-        struct point x = w->fluid ? point_of(&t, &w->service->signals[i], w->now) : script_point(w, i);
+        struct point x = w->fluid ? point_of(&t, &w->service->signals[i], truth[w->place[i]], w->now) : script_point(w, i);
         w->newest[i] = x.value;
         if (x.why != WHY_KNOWN) continue;
         p.signals[p.n] = i;
@@ -198,8 +213,11 @@ void target_history(struct world *w)
         struct instant at = {(int64_t)i * tick - w->o.history.us};
         fluid_advance(f, 600 * US_PER_S + (int64_t)(i + 1) * tick);
         fluid_window_take(f, &t);
+        double truth[WORLD_PLACES + 1];
         walls[i] = (struct wall){w->o.start.us + at.us};
-        for (uint32_t s = 0; s < signals; s++) points[(size_t)s * n + i] = point_of(&t, &w->service->signals[s], at);
+        world_signal_values(&t, truth);
+        for (uint32_t s = 0; s < signals; s++)
+            points[(size_t)s * n + i] = point_of(&t, &w->service->signals[s], truth[w->place[s]], at);
     }
     for (uint32_t s = 0; s < signals; s++) {
         struct event e = {.kind = EVENT_HISTORY};

@@ -9,6 +9,8 @@
 
 double stats_draw_exponential(struct prng *p, double mean);
 double stats_draw_normal(struct prng *p, double mean, double sd);
+/* The same numbers as n calls with mean 0 and sd 1, in a third of the time. */
+void stats_draw_normals(struct prng *p, double *out, unsigned n);
 /* exp of a normal: median exp(mu), sd of the log sigma. */
 double stats_draw_lognormal(struct prng *p, double mu, double sigma);
 double stats_draw_gamma(struct prng *p, double shape, double scale);  /* shape > 0; mean shape * scale */

@@ -129,6 +129,20 @@ static void draws_never_change(void **state)
     if (digest != DIGEST) fail_msg("digest %#llx", (unsigned long long)digest);
 }
 
+static void many_normals_are_the_same_normals(void **state)
+{
+    (void)state;
+    struct prng one, many;
+    prng_seed(&one, 6);
+    many = one;
+    for (unsigned n = 0; n < 200; n++) {
+        double all[200];
+        stats_draw_normals(&many, all, n);
+        for (unsigned i = 0; i < n; i++) assert_true(all[i] == stats_draw_normal(&one, 0, 1));
+        assert_memory_equal(&one, &many, sizeof one);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +152,7 @@ int main(void)
         cmocka_unit_test(normal_cdf_and_quantile),
         cmocka_unit_test(log_factorials),
         cmocka_unit_test(draws_never_change),
+        cmocka_unit_test(many_normals_are_the_same_normals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

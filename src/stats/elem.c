@@ -64,12 +64,12 @@ static double split_exponent(double x, int *ret_k)
 }
 
 /* ln(m) for m in [0.75, 1.5), plus base (a multiple of 2^-42 below 1024) plus extra (tiny). */
-static struct pair log_parts(double m, double base, double extra)
+static inline struct pair log_parts(double m, double base, double extra)
 {
     unsigned j = (unsigned)(m * 128) - 96;
     double c = log_table[j].c;
     /* m * c - 1 = r + r_low exactly: c has ten bits, so each half of m times c is exact. */
-    double m_high = floor(m * 0x1p32) * 0x1p-32;
+    double m_high = (double)(int64_t)(m * 0x1p32) * 0x1p-32;
     struct pair r = two_sum(m_high * c - 1, (m - m_high) * c);
     double p = r.hi * r.hi * r.hi *
                (1.0 / 3 + r.hi * (-1.0 / 4 + r.hi * (1.0 / 5 + r.hi * (-1.0 / 6 + r.hi * (1.0 / 7 - r.hi / 8)))));
@@ -88,13 +88,20 @@ static double log_special(double x)
 
 static bool is_ordinary(double x) { return x > 0 && x < INFINITY; }
 
-double stats_log(double x)
+static inline double natural_log(double x)
 {
     if (!is_ordinary(x)) return log_special(x);
     int k;
     double m = split_exponent(x, &k);
     struct pair l = log_parts(m, k * ln2_hi, k * ln2_lo);
     return l.hi + l.lo;
+}
+
+double stats_log(double x) { return natural_log(x); }
+
+void stats_log_each(double *x, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) x[i] = natural_log(x[i]);
 }
 
 double stats_log2(double x)
@@ -150,7 +157,13 @@ static double scale(struct pair e, int k)
     return v * power_of_two(power);
 }
 
-static int nearest(double x) { return (int)floor(x + 0.5); }
+/* floor(x + 0.5) for |x| < 2^30: floor itself is a call on processors without an instruction for it. */
+static int nearest(double x)
+{
+    double t = x + 0.5;
+    int k = (int)t;
+    return k - (k > t);
+}
 
 double stats_exp(double x)
 {
