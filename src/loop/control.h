@@ -208,8 +208,8 @@ struct control_record {
 enum control_note {
     CN_FREEZE_BASELINE = 1 << 0, CN_UNFREEZE = 1 << 1, CN_REBASE_KEPT = 1 << 2, CN_REBASE_ACCEPTED = 1 << 3,
     CN_REGIME = 1 << 4, CN_PAGE = 1 << 5, CN_NOTIFY = 1 << 6, CN_BY_HAND = 1 << 7, CN_READ_SOON = 1 << 8,
-    CN_DROP_SUSPECT = 1 << 9, CN_VOID_REQUEST = 1 << 10, CN_BLIND = 1 << 11, CN_REFOLD = 1 << 12,
-    CN_WINDOW_START = 1 << 13, CN_RENOTIFY = 1 << 14
+    CN_DROP_SUSPECT = 1 << 9, CN_BLIND = 1 << 10, CN_REFOLD = 1 << 11, CN_WINDOW_START = 1 << 12,
+    CN_RENOTIFY = 1 << 13
 };
 
 enum control_reply { REPLY_NONE, REPLY_DONE, REPLY_REFUSED };

@@ -106,7 +106,6 @@ void act_48(struct step *s)
         refuse(s, REASON_OWNED, why);
         return;
     }
-    if (s->c->state == STATE_AWAITING) s->o->notes |= CN_VOID_REQUEST;
     if (a->story == STORY_INTENT) emit_plain(s, RECORD_APPLIED, knob);
     emit_plain(s, s->e->kind == CE_CANCEL ? RECORD_CANCEL : RECORD_ROLLBACK, knob);
     go(s, STATE_UNDO_INTENT);
@@ -119,7 +118,7 @@ static void halt_record(struct step *s)
 {
     emit(s, RECORD_HALT, NO_KNOB)->automatic = false;
     emit_done(s);
-    s->o->notes |= CN_NOTIFY | CN_VOID_REQUEST;
+    s->o->notes |= CN_NOTIFY;
     done(s);
 }
 

@@ -78,7 +78,6 @@ void act_5(struct step *s)
     external(s, knob);
     if (awaiting) {
         go_idle_or(s, STATE_OPEN);
-        s->o->notes |= CN_VOID_REQUEST;
     }
 }
 
@@ -265,7 +264,7 @@ void act_16(struct step *s)
     emit(s, RECORD_VOID, read ? s->c->request.knob : NO_KNOB)->reason = why;
     emit_done(s);
     go_idle_or(s, STATE_OPEN);
-    s->o->notes |= CN_VOID_REQUEST | CN_NOTIFY;
+    s->o->notes |= CN_NOTIFY;
     if (s->e->kind == CE_APPROVE) refuse(s, why, "the facts have changed since the request was made; nothing was written");
 }
 
@@ -276,7 +275,6 @@ void act_17(struct step *s)
     fill_plan(emit(s, RECORD_REJECT, NO_KNOB), &d);
     emit_done(s);
     go_idle_or(s, STATE_OPEN);
-    s->o->notes |= CN_VOID_REQUEST;
     done(s);
 }
 
@@ -287,7 +285,7 @@ void act_18(struct step *s)
     fill_plan(emit(s, RECORD_EXPIRED, NO_KNOB), &d);
     emit_done(s);
     go_idle_or(s, STATE_OPEN);
-    s->o->notes |= CN_VOID_REQUEST | CN_NOTIFY;
+    s->o->notes |= CN_NOTIFY;
 }
 
 bool guard_19(const struct step *s) { return s->e->clears; }
@@ -295,7 +293,6 @@ void act_19(struct step *s)
 {
     emit(s, RECORD_VOID, NO_KNOB)->reason = REASON_SYMPTOM_GONE;
     emit_done(s);
-    s->o->notes |= CN_VOID_REQUEST;
     close(s);
 }
 
@@ -308,7 +305,6 @@ void act_26(struct step *s)
     bool kept = a->story == STORY_KEPT || a->story == STORY_PARTIAL;
     /* In doubt it can be a person's write as well. */
     bool ours = s->c->knobs[knob].believed == a->old && (class == READ_NEW || class == READ_MIX) && !kept && !a->late_doubt;
-    if (s->c->state == STATE_AWAITING) s->o->notes |= CN_VOID_REQUEST;
     if (!ours || (s->c->state == STATE_PERSON && s->e->person_may_have_repaired)) {
         yield(s, knob);
         return;

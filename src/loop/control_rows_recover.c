@@ -40,7 +40,6 @@ void act_52(struct step *s)
     if (c->request.present) {
         emit(s, RECORD_VOID, NO_KNOB)->reason = REASON_RESTARTED;
         emit_done(s);
-        s->o->notes |= CN_VOID_REQUEST;
     }
     if (control_unacknowledged(c) || (c->handed && c->incident_open)) go(s, STATE_PERSON);
     else if (c->incident_open) go(s, STATE_OPEN);

@@ -132,6 +132,25 @@ void windows_fold(struct loop *l, const struct event *e)
     fold(l, r);
 }
 
+/* How people read a window: kind, name, author, end, comment. */
+static void local_time(struct buf *out, struct wall t, const struct zone *z)
+{
+    struct civil c = zone_civil(z, t);
+    buf_printf(out, "%04d-%02d-%02d %02d:%02d %s", c.year, c.month, c.day, c.hour, c.minute, z->name);
+}
+
+static void one_window(struct buf *out, const char *kind, const char *name, const char *author, const char *comment,
+                       struct wall until, const struct zone *zone)
+{
+    buf_printf(out, "%s%s %s", out->len ? "; " : "", kind, name);
+    if (author[0]) buf_printf(out, " by %s", author);
+    if (until.us != WALL_NONE.us) {
+        buf_puts(out, " until ");
+        local_time(out, until, zone);
+    }
+    if (comment[0]) buf_printf(out, ": %s", comment);
+}
+
 static char *id_of(struct loop *l, uint32_t number)
 {
     struct buf b = BUF_INIT;
@@ -165,6 +184,20 @@ static void keep(struct loop *l, uint16_t service, const struct record *r)
     }
 }
 
+/* Known at once to whoever wonders why nothing happens; it also stands in the log. */
+static void tell(struct loop *l, uint16_t service, const char *subject, struct buf *text)
+{
+    struct effect *e = loop_effect(l, EFFECT_NOTIFY, service);
+    e->u.notify.level = NOTICE_INFO;
+    e->u.notify.subject = subject;
+    e->u.notify.text = loop_text(l, text);
+}
+
+static const char *opened_subject(enum freeze_kind k)
+{
+    return k == FREEZE_KIND_FREEZE ? "freeze: nothing is changed" : "maintenance: nothing is changed or learned";
+}
+
 static void open_window(struct loop *l, uint16_t service, const struct command *c)
 {
     forget_what_is_over(l);
@@ -183,6 +216,11 @@ static void open_window(struct loop *l, uint16_t service, const struct command *
     if (service < l->service_count) record_text(r, RF_SERVICE, l->services[service].def->name);
     record_i64(r, RF_EXPIRY, c->until.us);
     keep(l, service, r);
+    enum freeze_kind kind = c->verb == COMMAND_FREEZE ? FREEZE_KIND_FREEZE : FREEZE_KIND_MAINTENANCE;
+    struct buf text = BUF_INIT;
+    one_window(&text, freeze_kind_name(kind), id_of(l, number), record_get_text(r, RF_BY), record_get_text(r, RF_NOTE), c->until,
+               &zone_utc);
+    tell(l, service, opened_subject(kind), &text);
     command_reply(l, c->id, STATUS_OK, "open", id_of(l, number));
 }
 
@@ -209,7 +247,11 @@ static void end_window(struct loop *l, const struct command *c)
     struct record *r = new_record(l, RECORD_WINDOW_END, c);
     record_text(r, RF_WINDOW_ID, id_of(l, number));
     if (service != NO_INDEX) record_text(r, RF_SERVICE, l->services[service].def->name);
-    keep(l, service == NO_INDEX ? ALL_SERVICES : service, r);
+    service = service == NO_INDEX ? ALL_SERVICES : service;
+    keep(l, service, r);
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%s by %s", id_of(l, number), c->by ? c->by : "");
+    tell(l, service, "a window was ended", &text);
     command_reply(l, c->id, STATUS_OK, "ended", id_of(l, number));
 }
 
@@ -263,6 +305,37 @@ static unsigned kinds_in_force(const struct loop *l, const struct service_loop *
     return kinds;
 }
 
+static uint16_t first_covered(const struct loop *l, const struct freeze_def *f)
+{
+    uint16_t first = f->service_n ? NO_INDEX : 0;
+    for (uint16_t i = 0; i < f->service_n; i++) {
+        uint16_t at = policy_service(l->policy, f->services[i]);
+        if (at < first) first = at;
+    }
+    return first;
+}
+
+static void one_configured(struct buf *out, const struct loop *l, const struct freeze_def *f)
+{
+    bool now = freeze_in_force(f, l->wall);
+    struct wall until = now ? freeze_change(f, l->wall) : WALL_NONE;
+    one_window(out, freeze_kind_name(f->kind), f->name, f->author, f->comment, until, f->zone);
+    if (!now) buf_puts(out, " (in force by the clock before it was set; that counts for a day)");
+}
+
+/* One notice a window, by the first service that it covers, however large the fleet is. */
+static void tell_configured(struct loop *l, struct service_loop *s)
+{
+    for (uint16_t i = 0; i < s->def->freeze_count; i++) {
+        const struct freeze_def *f = s->def->freezes[i];
+        struct buf text = BUF_INIT;
+        if (!configured_in_force(l, f) || first_covered(l, f) != service_index(l, s)) continue;
+        one_configured(&text, l, f);
+        for (uint16_t k = 0; k < f->service_n; k++) buf_printf(&text, "%s%s", k ? ", " : "; for ", f->services[k]);
+        tell(l, f->service_n ? service_index(l, s) : ALL_SERVICES, opened_subject(f->kind), &text);
+    }
+}
+
 void windows_update(struct loop *l, struct service_loop *s)
 {
     bool frozen = (s->control.frozen & FREEZE_WINDOW) != 0;
@@ -270,39 +343,18 @@ void windows_update(struct loop *l, struct service_loop *s)
     s->maintenance = (kinds >> FREEZE_KIND_MAINTENANCE & 1) != 0;
     if (s->maintenance) s->action.maintained = true;
     if ((kinds != 0) == frozen) return;
+    if (kinds && !s->control.follower) tell_configured(l, s);
     struct control_event e = {.kind = kinds ? CE_FREEZE : CE_THAW, .now = l->now, .bits = FREEZE_WINDOW, .knob = NO_KNOB};
     drive(l, s, &e, NULL);
 }
 
 /* ---- words ---- */
 
-static void local_time(struct buf *out, struct wall t, const struct zone *z)
-{
-    struct civil c = zone_civil(z, t);
-    buf_printf(out, "%04d-%02d-%02d %02d:%02d %s", c.year, c.month, c.day, c.hour, c.minute, z->name);
-}
-
-static void one_window(struct buf *out, const char *kind, const char *name, const char *author, const char *comment,
-                       struct wall until, const struct zone *zone)
-{
-    buf_printf(out, "%s%s %s", out->len ? "; " : "", kind, name);
-    if (author[0]) buf_printf(out, " by %s", author);
-    if (until.us != WALL_NONE.us) {
-        buf_puts(out, " until ");
-        local_time(out, until, zone);
-    }
-    if (comment[0]) buf_printf(out, ": %s", comment);
-}
-
 void windows_words(struct buf *out, const struct loop *l, const struct service_loop *s)
 {
     for (uint16_t i = 0; i < s->def->freeze_count; i++) {
         const struct freeze_def *f = s->def->freezes[i];
-        if (!configured_in_force(l, f)) continue;
-        bool now = freeze_in_force(f, l->wall);
-        struct wall until = now ? freeze_change(f, l->wall) : WALL_NONE;
-        one_window(out, freeze_kind_name(f->kind), f->name, f->author, f->comment, until, f->zone);
-        if (!now) buf_puts(out, " (in force by the clock before it was set; that counts for a day)");
+        if (configured_in_force(l, f)) one_configured(out, l, f);
     }
     for (unsigned i = 0; i < l->window_n; i++) {
         const struct window *w = &l->windows[i];

@@ -138,12 +138,41 @@ static void two_clocks_over_a_restart(void **state)
     bench_free(b);
 }
 
+/* One notice a window, not one a service or a tick. */
+static void people_are_told(void **state)
+{
+    (void)state;
+    static const struct freeze_range night[] = {{120, 150}};          /* 02:00 to 02:30 */
+    static const struct time_interval at_night = {.times = night, .time_n = 1, .zone = &zone_utc};
+    static const struct freeze_def nightly = {.kind = FREEZE_KIND_MAINTENANCE, .name = "nightly-copy", .author = "wang",
+        .comment = "", .until = {INT64_MAX}, .intervals = &at_night, .interval_n = 1, .zone = &zone_utc};
+    static const struct freeze_def *all[] = {&nightly};
+    struct bench *b = bench_new(MODE_AUTO);
+    bench_start(b);
+    ask(b, 0, COMMAND_FREEZE, NULL, SPAN_MIN(30), ROLE_OPERATOR);
+    assert_string_equal(buf_text(&b->notices),
+                        "freeze: nothing is changed\nfreeze w1 by li.wei until 2026-05-12 00:30 UTC: load test\n");
+    buf_clear(&b->notices);
+    ask(b, ALL_SERVICES, COMMAND_WINDOW_END, "w1", (struct span){0}, ROLE_OPERATOR);
+    assert_string_equal(buf_text(&b->notices), "a window was ended\nw1 by li.wei\n");
+    buf_clear(&b->notices);
+    b->service.freezes = all;
+    b->service.freeze_count = 1;
+    bench_run(b, SPAN_MIN(119));
+    assert_null(strstr(buf_text(&b->notices), "maintenance"));
+    buf_clear(&b->notices);
+    bench_run(b, SPAN_MIN(90));
+    assert_string_equal(buf_text(&b->notices), "maintenance: nothing is changed or learned\n"
+                                               "maintenance nightly-copy by wang until 2026-05-12 02:30 UTC\n");
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opened_listed_ended), cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(the_log_brings_them_back), cmocka_unit_test(two_clocks),
-        cmocka_unit_test(two_clocks_over_a_restart),
+        cmocka_unit_test(two_clocks_over_a_restart), cmocka_unit_test(people_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
