@@ -33,7 +33,8 @@ static enum record_kind some_record(struct prng *p, enum faults_kind k)
         RECORD_INTENT, RECORD_INTENT, RECORD_INTENT, RECORD_VERDICT, RECORD_UNDO, RECORD_CANCEL, RECORD_ROLLBACK,
     };
     bool asked = k == FAULTS_APPROVE || k == FAULTS_APPROVE_TWICE || k == FAULTS_REJECT;
-    if (faults_group(k) == FAULTS_WRITE) return before_a_write[prng_below(p, ARRAY_LEN(before_a_write))];
+    bool sends = faults_group(k) == FAULTS_WRITE || k == FAULTS_HALT_AT_WRITE;
+    if (sends) return before_a_write[prng_below(p, ARRAY_LEN(before_a_write))];
     return asked ? RECORD_REQUEST : any[prng_below(p, ARRAY_LEN(any))];
 }
 
@@ -41,7 +42,8 @@ static enum record_kind some_record(struct prng *p, enum faults_kind k)
 static bool hurts_at_once(enum faults_kind k)
 {
     enum faults_group g = faults_group(k);
-    return g == FAULTS_WRITE || g == FAULTS_STORE || g == FAULTS_DISK || (g == FAULTS_PROCESS && faults_lasts(k));
+    bool sends = g == FAULTS_WRITE || k == FAULTS_HALT_AT_WRITE;
+    return sends || g == FAULTS_STORE || g == FAULTS_DISK || (g == FAULTS_PROCESS && faults_lasts(k));
 }
 
 static struct span length_of(struct prng *p, enum faults_kind k)
@@ -100,6 +102,7 @@ void faults_draw(struct faults *f, uint64_t seed, struct span active, unsigned s
     prng_fork(&p, &root, "faults");
     uint64_t hours = (uint64_t)(active.us / US_PER_HOUR);
     for (unsigned k = 0; k < FAULTS_KINDS; k++) {
+        if (k == FAULTS_HALT_AT_WRITE) prng_fork(&p, &root, "later faults");
         bool plant = faults_group((enum faults_kind)k) == FAULTS_PLANT, reference = k == FAULTS_PLANT_REFERENCE;
         bool approve = k == FAULTS_APPROVE, disk = faults_group((enum faults_kind)k) == FAULTS_DISK;
         if (prng_below(&p, 100) >= (reference || approve ? 75 : plant || disk ? 35 : 16)) continue;

@@ -34,12 +34,14 @@ void invariants_free(struct invariants *v) { free(v); }
 void invariants_record(struct swarm *w, const struct record *r)
 {
     struct swarm_service *was = w->about;
+    window_record(w, r);
     if (!swarm_leads(w)) violated(w, "I14 a record of a process that leads no longer is durable");
     for (unsigned i = 0; i < w->n; i++) {
         w->about = &w->services[i];
         if (!text_eq(w->about->def->name, record_get_text(r, RF_SERVICE))) continue;
         fleet_record(w->about, r);
         story_record(w->about, r);
+        window_service_record(w->about, r);
         fleet_busy(w->about);
     }
     w->about = was;
@@ -150,6 +152,7 @@ static void check_forward(struct swarm_service *s, struct inv_knob *k, struct in
     if (k->sends++ > 0) violated(s->w, "I9 a write is sent twice");
     check_notch(s, def, k);
     fleet_send(s, planned);
+    window_send(s, planned);
     check_waits(s, def, k, planned);
     if (def->tier >= 3) violated(s->w, "I4 a write to a knob of tier 3");
     if (def->tier == 2 && !k->approved) violated(s->w, "I4 tier 2 without an approval");
@@ -198,6 +201,7 @@ void invariants_send(struct swarm_service *s, uint16_t knob, const struct knob_v
 void invariants_command(struct swarm *w, uint16_t service, const struct command *c)
 {
     fleet_command(w, service, c);
+    window_command(w, c);
     if (c->verb != COMMAND_HALT && c->verb != COMMAND_HALT_UNDO) return;
     for (uint16_t i = 0; i < w->n; i++) {
         if (service == i || service == ALL_SERVICES) w->services[i].inv->halted = true;
@@ -236,6 +240,7 @@ void invariants_reload(struct swarm *w)
 /* A halt or a release that the failing store could not take dies with the process; a later start knows only the log. */
 void invariants_killed(struct swarm *w)
 {
+    window_killed(w);
     for (unsigned n = 0; n < w->n; n++) {
         struct invariants *v = w->services[n].inv;
         v->halted = v->halt_durable;
@@ -267,7 +272,7 @@ static void check_watched(struct swarm_service *s, const struct control *c)
 static bool rests(const struct control *c)
 {
     return c->state == STATE_WATCHING || c->state == STATE_PERSON || c->state == STATE_AWAITING || c->halted ||
-           c->state == STATE_HALTED;
+           c->state == STATE_HALTED || c->frozen & FREEZE_WINDOW;
 }
 
 /* How long after the last fault it takes until the service is watched in peace, or a person has it. */

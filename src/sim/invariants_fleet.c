@@ -20,7 +20,10 @@ struct inv_fleet {
     struct inv_harm harm[SWARM_SERVICES], all;
     struct instant opened[SWARM_SERVICES], opened_wall[SWARM_SERVICES], busy_since[SWARM_SERVICES];   /* NONE: no */
     uint64_t incident[SWARM_SERVICES];
+    struct inv_windows windows;
 };
+
+struct inv_windows *inv_windows(struct swarm *w) { return &w->fleet->windows; }
 
 static void forgive(struct inv_harm *h) { h->at[0] = h->at[1] = h->at[2] = INSTANT_NONE; }
 

@@ -35,10 +35,29 @@ struct invariants {
     struct instant suspended[CLASS_COUNT], gap_until, release_until, release_at, unrest_since, known_at[POLICY_SIGNALS_MAX];
     unsigned autos;                  /* automatic changes since the last decision of a person */
     uint32_t actions;
+    uint64_t incidents;              /* the newest one's number */
     bool halted, halt_durable, approval, request;
     bool clock_moved;                /* the wall clock was set, and the process started anew since: times of the log are in doubt */
     int64_t wall_step;
 };
+
+/* Windows that people have opened, as far as the log has them. */
+#define INV_WINDOWS 64
+struct inv_window {
+    enum freeze_kind kind;
+    char service[64], id[16];        /* service: "" is all */
+    int64_t until_us;                /* by the wall clock */
+    struct instant durable;
+    bool ending;                     /* a person has ended it, and that is not durable yet */
+};
+struct inv_windows { struct inv_window items[INV_WINDOWS]; unsigned n; };
+
+/* invariants_window.c */
+void window_send(struct swarm_service *s, struct instant planned);
+void window_record(struct swarm *w, const struct record *r);
+void window_service_record(struct swarm_service *s, const struct record *r);
+void window_command(struct swarm *w, const struct command *c);
+void window_killed(struct swarm *w);
 
 /* invariants.c */
 void inv_known(struct swarm_service *s, const char *signal, struct instant decided);
@@ -49,6 +68,7 @@ bool inv_ended(uint8_t phase);
 const char *inv_phase_name(uint8_t phase);
 
 /* invariants_fleet.c */
+struct inv_windows *inv_windows(struct swarm *w);
 void fleet_record(struct swarm_service *s, const struct record *r);
 void fleet_busy(struct swarm_service *s);            /* after a record: has it an action that is not ended? */
 void fleet_send(struct swarm_service *s, struct instant planned);

@@ -65,12 +65,19 @@ static void must_have_read(struct swarm_service *s, const struct inv_knob *k, co
     }
 }
 
+/* A record that a kill met on its way is found by the next start, minutes after the loop has made it. */
+static struct instant made_at(const struct swarm *w, const struct record *r)
+{
+    int64_t ago = swarm_wall(w).us - record_get_i64(r, RF_AT, 0);
+    return ago > 0 ? (struct instant){w->now.us - ago} : w->now;
+}
+
 /* What the shipped playbook asks before it turns this knob: the causes above, its own cause, its preconditions. */
-static void check_known(struct swarm_service *s, const struct inv_knob *k)
+static void check_known(struct swarm_service *s, const struct inv_knob *k, struct instant decided)
 {
     static const char *const causes[] = {"feature_fetch_ms", "gpu_util"}, *const batch[] = {"gpu_memory", "batch_size"};
-    for (unsigned i = 0; i < ARRAY_LEN(causes); i++) inv_known(s, causes[i], s->w->now);
-    for (unsigned i = 0; i < ARRAY_LEN(batch) && text_eq(k->def->name, "batch_max"); i++) inv_known(s, batch[i], s->w->now);
+    for (unsigned i = 0; i < ARRAY_LEN(causes); i++) inv_known(s, causes[i], decided);
+    for (unsigned i = 0; i < ARRAY_LEN(batch) && text_eq(k->def->name, "batch_max"); i++) inv_known(s, batch[i], decided);
 }
 
 static void on_intent(struct swarm_service *s, struct inv_knob *k, const struct record *r)
@@ -104,7 +111,7 @@ static void on_intent(struct swarm_service *s, struct inv_knob *k, const struct 
     k->settle.us = record_get_i64(r, RF_SETTLE, 0);
     k->window.us = record_get_i64(r, RF_WINDOW, 0);
     if (k->settle.us <= 0 || k->window.us <= 0) violated(s->w, "I2 an INTENT without its windows");
-    if (k->automatic && !k->approved) check_known(s, k);
+    if (k->automatic && !k->approved) check_known(s, k, made_at(s->w, r));
     if (!k->from[0] || !k->to[0]) violated(s->w, "I2 an INTENT without an exact undo");
     must_have_read(s, k, k->from, r);
 }

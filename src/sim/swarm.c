@@ -107,7 +107,9 @@ static void check_follower(struct swarm *w, const struct effect *f)
 
 static void carry_out(struct swarm *w, const struct effect *f)
 {
+    bool other = f->kind == EFFECT_FOLD || f->kind == EFFECT_SAVE_STATE || f->kind == EFFECT_REPLY || f->kind == EFFECT_NOTIFY;
     check_follower(w, f);
+    if (other) swarm_kill_at(w, FAULTS_KILL_AT_OTHER, f->service);
     switch (f->kind) {
     case EFFECT_READ:
         swarm_kill_at(w, FAULTS_KILL_AT_READ, f->service);
@@ -116,6 +118,7 @@ static void carry_out(struct swarm *w, const struct effect *f)
     case EFFECT_WRITE:
         swarm_kill_at(w, FAULTS_KILL_AT_WRITE, f->service);
         write_effect(w, f);
+        swarm_halt_at_write(w, f->service);
         break;
     case EFFECT_APPEND:
         swarm_append(w, f);

@@ -34,8 +34,20 @@ static void read_back(struct swarm_service *s, struct later *l)
     swarm_step(s->w, &e);
 }
 
+/* The newest window that somebody has opened. */
+static void name_window(const struct swarm *w, struct later *l)
+{
+    for (size_t n = w->log_n; n-- > 0;) {
+        const struct record *r = w->log[n];
+        if (r->kind != RECORD_FREEZE && r->kind != RECORD_MAINTENANCE) continue;
+        (void)text_copy(l->action_text, sizeof l->action_text, record_get_text(r, RF_WINDOW_ID));
+        return;
+    }
+}
+
 static void command(struct swarm *w, struct later *l)
 {
+    if (l->command.verb == COMMAND_WINDOW_END) name_window(w, l);
     struct event e = {.kind = EVENT_COMMAND, .service = l->service};
     l->command.action = l->action_text[0] ? l->action_text : NULL;
     e.u.command = l->command;

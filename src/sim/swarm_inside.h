@@ -61,6 +61,17 @@ struct swarm_knob {              /* the truth at the target */
 
 enum append_fate { APPEND_GOOD, APPEND_FAILS, APPEND_UNSURE, APPEND_FATAL };
 
+/* A window of the configuration, by local time in a zone that keeps one offset while the runs last (May 2026). */
+struct swarm_window {
+    enum freeze_kind kind;
+    uint8_t zone;                /* swarm_zones */
+    uint16_t from, minutes;      /* minutes of the local day; it may run over midnight */
+    bool first_only;             /* of a fleet only the first service */
+};
+struct swarm_zone { const char *name; int16_t offset_min; };
+extern const struct swarm_zone swarm_zones[];
+#define SWARM_WINDOWS 2
+
 /* One service of the fleet, as it truly is. */
 struct swarm_service {
     struct swarm *w;
@@ -83,6 +94,9 @@ struct swarm_process {
     bool told;                   /* it knows that it leads no longer */
     struct instant wake;         /* in the loop's own time */
     int64_t mono_offset;         /* loop instant - true time */
+    int64_t step_before;         /* wall_step before the clock was set; matters until doubt_until */
+    struct instant doubt_until;
+    bool slept;                  /* a standstill or sleep makes it less than clear which step the loop has seen */
     struct instant paused_until;
     bool kill_asked;
     struct span kill_len;
@@ -124,6 +138,8 @@ struct swarm {
     bool hurried, eager;         /* eager: the fleet may change several services at a time */
     uint8_t groups;              /* services a group; 0: none */
     uint8_t per_hour;
+    struct swarm_window windows[SWARM_WINDOWS];
+    unsigned window_n;
     bool calls;                  /* the first service depends on the last one */
     /* the log, as it is durable */
     struct arena log_arena;
@@ -192,6 +208,7 @@ static inline bool swarm_leads(const struct swarm *w) { return w->p->token == w-
 
 /* swarm_people.c */
 void swarm_person(struct swarm *w, struct faults_item *i);
+void swarm_halt_at_write(struct swarm *w, uint16_t service);
 
 static inline struct faults_item *swarm_fault_now(struct swarm_service *s, enum faults_kind k)
 {

@@ -85,7 +85,8 @@ static void live(struct swarm *w)
     struct swarm_process *p = w->p;
     p->mono_offset = swarm_wall(w).us - w->now.us;      /* as the daemon's clock: it starts at what the wall says */
     p->token = ++w->lease;
-    p->told = false;
+    p->told = p->slept = false;
+    p->doubt_until = INSTANT_NONE;
     p->paused_until = (struct instant){0};
     p->loop = loop_new(w->policy, swarm_mono(w, w->now), swarm_wall(w), (struct loop_options){.alone = true, .token = p->token,
         .save_every = SPAN_MIN(15)});
@@ -142,6 +143,7 @@ static void stand_still(struct swarm *w, const struct faults_item *i, bool aslee
     if (!p->loop || !instant_reached(w->now, p->paused_until)) return;
     struct span len = span_min(i->len, instant_since(w->active_end, w->now));
     p->paused_until = instant_add(w->now, len);
+    p->slept = true;
     swarm_tell(w, asleep ? "the machine sleeps" : "the process stands still");
     if (asleep) p->mono_offset -= len.us;            /* monotonic time has not moved when it wakes */
 }
@@ -187,12 +189,25 @@ void swarm_lease(struct swarm *w)
 
 /* ---- clocks ---- */
 
+/* For a day after the clock was set neither time is trusted: a window is over, if it is so by both. */
+static void doubt(struct swarm *w, int64_t by)
+{
+    for (unsigned n = 0; n < SWARM_PROCESSES; n++) {
+        struct swarm_process *p = &w->processes[n];
+        bool doubted = instant_is_set(p->doubt_until) && instant_before(w->now, p->doubt_until);
+        if (by >= -10 * US_PER_S && by <= 10 * US_PER_S) continue;
+        if (!doubted) p->step_before = w->wall_step;
+        p->doubt_until = instant_add(w->now, SPAN_HOUR(24));
+    }
+}
+
 static void step_clock(struct swarm *w, struct faults_item *i)
 {
     int64_t by = i->len.us;
     if (i->kind == FAULTS_CLOCK_DST || prng_below(&i->chance, 4) == 0) by = US_PER_HOUR;   /* a wrong zone, DST in local time */
     if (i->kind == FAULTS_CLOCK_LEAP) by = US_PER_S;
     if (i->size < 0.5) by = -by;
+    doubt(w, by);
     w->wall_step += by;
     swarm_tell(w, "the wall clock steps by %lld s", (long long)(by / US_PER_S));
     struct event e = {.kind = EVENT_TIME, .service = w->n > 1 ? ALL_SERVICES : 0};
@@ -248,6 +263,7 @@ void swarm_arm(struct swarm *w, const struct record *r)
 void swarm_calm(struct swarm *w)
 {
     w->calm = true;
+    w->window_n = 0;
     swarm_tell(w, "calm");
     for (unsigned n = 0; n < w->faults.n; n++) {
         struct faults_item *i = &w->faults.items[n];

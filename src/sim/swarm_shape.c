@@ -30,6 +30,27 @@ static void draw_fleet(struct swarm *w, struct prng *p)
     w->active_end.us = (8 + (int64_t)prng_below(p, 2) * 4) * US_PER_HOUR;
 }
 
+const struct swarm_zone swarm_zones[] = {
+    {"UTC", 0}, {"Asia/Shanghai", 480}, {"America/New_York", -240}, {"Asia/Kolkata", 330}, {"Pacific/Chatham", 765},
+    {"America/St_Johns", -150}, {"Europe/Berlin", 120},
+};
+
+/* One run in three has windows in its configuration: freeze mostly, of 20 min to 4 h a day, somewhere in the world. */
+static void draw_windows(struct swarm *w, const struct prng *root)
+{
+    struct prng p;
+    prng_fork(&p, root, "windows");
+    if (prng_below(&p, 3) != 0) return;
+    w->window_n = 1 + (unsigned)prng_below(&p, SWARM_WINDOWS);
+    for (unsigned i = 0; i < w->window_n; i++) {
+        w->windows[i] = (struct swarm_window){
+            .kind = prng_below(&p, 3) ? FREEZE_KIND_FREEZE : FREEZE_KIND_MAINTENANCE,
+            .zone = (uint8_t)prng_below(&p, ARRAY_LEN(swarm_zones)), .from = (uint16_t)prng_below(&p, 1440),
+            .minutes = (uint16_t)(20 + prng_below(&p, 220)), .first_only = prng_below(&p, 2) == 0,
+        };
+    }
+}
+
 void swarm_shape(struct swarm *w)
 {
     struct prng root, fleet;
@@ -47,6 +68,7 @@ void swarm_shape(struct swarm *w)
     prng_fork(&fleet, &root, "fleet");
     if (prng_below(&fleet, 5) == 0) draw_fleet(w, &fleet);
     w->real = prng_below(&fleet, 3) == 0;
+    draw_windows(w, &root);
     w->end = instant_add(w->active_end, SWARM_CALM);
     faults_draw(&w->faults, w->o.seed, (struct span){w->active_end.us}, w->n);
     leave_out(w);
@@ -76,6 +98,41 @@ static void adapt_service(const struct swarm *w, const struct policy *p, struct 
     s->mode = (enum mode)w->mode;
     for (unsigned c = 0; c < CLASS_COUNT; c++) s->class_mode[c] = (enum mode)w->mode;
     for (uint16_t k = 0; k < s->knob_count; k++) adapt_knob(w, &s->knobs[k]);
+}
+
+static void write_time(struct buf *out, const char *key, unsigned minute)
+{
+    buf_printf(out, "%s: '%02u:%02u'", key, minute / 60, minute % 60);
+}
+
+static void write_window(const struct swarm *w, unsigned i, struct buf *out)
+{
+    const struct swarm_window *x = &w->windows[i];
+    unsigned end = x->from + x->minutes;
+    buf_printf(out, "  - name: drawn-%u\n    author: wang\n", i);
+    if (x->first_only) buf_printf(out, "    services: [%s]\n", w->n == 1 ? "embedding" : "embedding-1");
+    buf_puts(out, "    time_intervals:\n      - times: [{");
+    write_time(out, "start_time", x->from);
+    write_time(out, ", end_time", end < 1440 ? end : 1440);
+    if (end > 1440) {                /* what runs over midnight is two */
+        buf_puts(out, "}, {");
+        write_time(out, "start_time", 0);
+        write_time(out, ", end_time", end - 1440);
+    }
+    buf_printf(out, "}]\n        location: %s\n", swarm_zones[x->zone].name);
+}
+
+static void write_windows(const struct swarm *w, struct buf *out)
+{
+    for (unsigned k = 0; k < FREEZE_KIND_COUNT; k++) {
+        bool any = false;
+        for (unsigned i = 0; i < w->window_n; i++) {
+            if (w->windows[i].kind != (enum freeze_kind)k) continue;
+            if (!any) buf_printf(out, "%s:\n", freeze_kind_name((enum freeze_kind)k));
+            any = true;
+            write_window(w, i, out);
+        }
+    }
 }
 
 /* The shipped configuration, its one service as often as the fleet has services. */
@@ -115,7 +172,9 @@ struct policy *swarm_policy(struct swarm *w, struct err *e)
 {
     struct buf text = BUF_INIT;
     unsigned said;
-    struct policy *p = write_policy(w, &text) ? load(w, &text, &said) : NULL;
+    bool written = write_policy(w, &text);
+    write_windows(w, &text);
+    struct policy *p = written ? load(w, &text, &said) : NULL;
     buf_free(&text);
     if (!p || w->policy_n == SWARM_POLICIES) {
         (void)err_set(e, STATUS_INVALID, "the shipped configuration 'reference' cannot be loaded");

@@ -157,7 +157,8 @@ void swarm_fold(struct swarm *w, uint32_t services)
     w->p->giving_log = true;
     for (size_t i = 0; i < n && w->p->life == life; i++) {
         uint16_t service = policy_service(w->policy, record_get_text(w->log[i], RF_SERVICE));
-        if (service == NO_INDEX || !(services >> service & 1)) continue;
+        if (loop_record_of_all(w->log[i])) service = ALL_SERVICES;
+        else if (service == NO_INDEX || !(services >> service & 1)) continue;
         struct event e = {.kind = EVENT_RECORD, .service = service, .u.record = w->log[i]};
         swarm_step(w, &e);
     }
