@@ -10,9 +10,9 @@
 
 struct playbook_try { bool advice; char knob[64]; enum direction direction; };
 struct playbook_row {
-    char id[64], cause[64], symptom[64], group[64], share[64], when[PLAYBOOK_LINE];
-    struct playbook_try tries[POLICY_TRY_MAX];
-    unsigned try_count;
+    char id[64], cause[64], symptom[64], group[64], share[64], when[PLAYBOOK_LINE], source[PLAYBOOK_LINE];
+    struct playbook_try tries[POLICY_TRY_MAX], nevers[POLICY_TRY_MAX];   /* of `never` only its moves */
+    unsigned try_count, never_count;
 };
 struct playbook_symptom { char name[64], when[PLAYBOOK_LINE]; };
 struct playbook {
@@ -22,10 +22,8 @@ struct playbook {
 };
 
 /* "batch_max up", "advise: TEXT": what stands between commas and brackets, quotes taken off. */
-static inline void playbook_add_try(struct playbook_row *row, const char *text, size_t len)
+static inline void playbook_move(struct playbook_try *t, const char *text, size_t len)
 {
-    assert_true(row->try_count < POLICY_TRY_MAX);
-    struct playbook_try *t = &row->tries[row->try_count++];
     char word[PLAYBOOK_LINE] = "", way[8] = "";
     memcpy(word, text, len);
     t->advice = strncmp(word, "advise: ", 8) == 0 && len > 16;
@@ -34,14 +32,23 @@ static inline void playbook_add_try(struct playbook_row *row, const char *text, 
     assert_true(direction_parse(way, &t->direction));
 }
 
-static inline void playbook_tries(struct playbook_row *row, const char *list)
+static inline void playbook_add_move(struct playbook_row *row, const char *text, size_t len, bool never, bool quoted)
+{
+    if (never && quoted) return;
+    unsigned *n = never ? &row->never_count : &row->try_count;
+    assert_true(*n < POLICY_TRY_MAX);
+    playbook_move(never ? &row->nevers[*n] : &row->tries[*n], text, len);
+    (*n)++;
+}
+
+static inline void playbook_moves(struct playbook_row *row, const char *list, bool never)
 {
     assert_true(list[0] == '[' && list[strlen(list) - 1] == ']');
     for (const char *at = list + 1; *at && *at != ']';) {
         bool quoted = *at == '"';
         at += quoted;
         size_t len = strcspn(at, quoted ? "\"" : ",]");
-        playbook_add_try(row, at, len);
+        playbook_add_move(row, at, len, never, quoted);
         at += len + quoted;
         at += strspn(at, ", ");
     }
@@ -54,7 +61,7 @@ static inline void playbook_key(struct playbook *b, const char *key, const char 
     struct playbook_row *row = &b->rows[b->row_count - 1];
     const struct { const char *key; char *to; size_t size; } fields[] = {
         {"id", row->id, 64}, {"cause", row->cause, 64}, {"symptom", row->symptom, 64}, {"group", row->group, 64},
-        {"share", row->share, 64}, {"when", row->when, PLAYBOOK_LINE},
+        {"share", row->share, 64}, {"when", row->when, PLAYBOOK_LINE}, {"source", row->source, PLAYBOOK_LINE},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (strcmp(key, fields[i].key) != 0) continue;
@@ -62,7 +69,8 @@ static inline void playbook_key(struct playbook *b, const char *key, const char 
         strcpy(fields[i].to, value);
         return;
     }
-    if (strcmp(key, "try") == 0) playbook_tries(row, value);
+    if (strcmp(key, "try") == 0) playbook_moves(row, value, false);
+    else if (strcmp(key, "never") == 0) playbook_moves(row, value, true);
     else if (strcmp(key, "note") != 0) fail_msg("unknown key %s", key);
 }
 
