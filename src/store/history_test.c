@@ -182,8 +182,8 @@ static void test_packing(void **state)
     assert_int_equal(before.known, 1980);
     assert_int_equal(before.unknown, 20);
     assert_int_equal(store_retain(s, T0 + 20000 * SEC, NULL), STATUS_OK);
-    assert_true(count_rows(p, "SELECT count(*) FROM points") < 1000);
-    assert_true(count_rows(p, "SELECT count(*) FROM blocks") >= 1);
+    assert_true(count_rows(p, "SELECT count(*) FROM recent") < 1000);
+    assert_true(count_rows(p, "SELECT count(*) FROM packed") >= 1);
     struct sum after = sum_of(s, INT64_MIN, INT64_MAX);
     assert_memory_equal(&after, &before, sizeof after);
     after = sum_of(s, T0 + 5005 * SEC, T0 + 15000 * SEC);
@@ -197,23 +197,25 @@ static void test_packing(void **state)
         assert_true(after.values == before.values + 3e6 - 101);
         assert_int_equal(store_retain(s, T0 + 40000 * SEC, NULL), STATUS_OK);
     }
-    assert_int_equal(count_rows(p, "SELECT count(*) FROM points"), 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM recent"), 0);
     assert_int_equal(range(s, "p99", 0, 60, 30).n, 2);
 }
 
-/* More series than one transaction takes. */
+/* More services than one transaction takes, each with five signals in one block. */
 static void test_packing_many_series(void **state)
 {
     struct place *p = *state;
-    char names[130][16];
+    char names[130][16], services[26][16];
     for (int i = 0; i < 130; i++) {
         snprintf(names[i], sizeof names[i], "signal_%d", i);
+        if (i % 5 == 0) snprintf(services[i / 5], sizeof services[0], "service_%d", i / 5);
         struct store_point x = point(names[i], 0, i, WHY_KNOWN);
+        if (i < 125) x.service = services[i / 5];
         assert_int_equal(store_points_put(p->store, &x, 1, NULL), STATUS_OK);
     }
     assert_int_equal(store_retain(p->store, T0 + DAY * SEC, NULL), STATUS_OK);
-    assert_int_equal(count_rows(p, "SELECT count(*) FROM blocks"), 130);
-    assert_int_equal(count_rows(p, "SELECT count(*) FROM points"), 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM packed"), 26);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM recent"), 0);
     assert_true(range(p->store, "signal_129", 0, 1, 0).at[0].last == 129);
 }
 
@@ -225,7 +227,7 @@ static void test_damaged_block(void **state)
     struct err e;
     put_points(p->store);
     assert_int_equal(store_retain(p->store, T0 + DAY * SEC, NULL), STATUS_OK);
-    assert_int_equal(count_rows(p, "UPDATE blocks SET bytes = x'0102' RETURNING 1"), 1);
+    assert_int_equal(count_rows(p, "UPDATE packed SET bytes = x'0102' RETURNING 1"), 1);
     assert_int_equal(store_points_range(p->store, "embed", "p99", T0, T0 + SEC, 0, &sink, &e), STATUS_CORRUPT);
     assert_non_null(strstr(e.text, "is damaged"));
 }

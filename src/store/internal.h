@@ -4,10 +4,10 @@
 
 #include <pthread.h>
 
-#include "store/block.h"
 #include "store/files.h"
 #include "store/log.h"
 #include "store/metrics.h"
+#include "store/rows.h"
 #include "store/store.h"
 
 #define STORE_VFS_MAX 64
@@ -63,10 +63,14 @@ enum status store_each(sqlite3 *db, sqlite3_stmt *st, const struct store_sink *s
 #define STORE_WINDOW_US (INT64_C(2) * 3600 * 1000000)   /* of a block of points */
 /* Start of the window that a time lies in. */
 int64_t store_window_of(int64_t at);
-/* Columns at, value, n, why of the present row. */
-struct store_row store_row_at(sqlite3_stmt *st);
+/* Writes rows of one source as they are, n > 0, with a statement made from this text. */
+#define STORE_PUT_RECENT "INSERT INTO recent (source, first, last, bytes) VALUES (?, ?, ?, ?)"
+enum status store_put_recent(sqlite3_stmt *put, int64_t source, const struct store_row *rows, uint32_t n, struct err *e);
 /* vfs name for SQLite. */
 static inline const char *store_vfs(const struct store *s) { return s->vfs[0] ? s->vfs : NULL; }
+
+/* adopt.c: points of an earlier version become records. */
+enum status store_adopt_points(sqlite3 *db, struct err *e);
 
 /* cost.c */
 struct store_cost;

@@ -177,7 +177,9 @@ static enum status prepare_all(struct store_metrics *m, struct err *e)
     const struct { sqlite3_stmt **st; const char *sql; } all[] = {
         {&m->put_series, "INSERT OR IGNORE INTO series (service, signal, layer) VALUES (?, ?, ?)"},
         {&m->get_series, "SELECT id FROM series WHERE service = ? AND signal = ?"},
-        {&m->put_point, "INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?)"},
+        {&m->put_source, "INSERT OR IGNORE INTO sources (service) VALUES (?)"},
+        {&m->get_source, "SELECT id FROM sources WHERE service = ?"},
+        {&m->put_recent, STORE_PUT_RECENT},
         {&m->put_state, "INSERT OR REPLACE INTO state VALUES (?, ?, ?)"},
         {&m->put_policy, "INSERT OR IGNORE INTO policy VALUES (?, ?, ?, ?)"},
         {&m->put_incident,
@@ -214,6 +216,7 @@ static enum status open_connections(struct store_metrics *m, struct store *s, st
     enum status rc = store_path(path, s->dir, "metrics.db", e);
     if (rc == STATUS_OK) rc = store_sql_open(&m->db, path, store_vfs(s), STORE_SQL_NORMAL, e);
     if (rc == STATUS_OK) rc = store_sql_migrate(m->db, &store_schema_metrics, e);
+    if (rc == STATUS_OK) rc = store_adopt_points(m->db, e);
     if (rc == STATUS_OK) rc = store_sql_open(&m->audit, s->audit_path, store_vfs(s), STORE_SQL_READ, e);
     if (rc == STATUS_OK) rc = store_sql_open(&m->reader, path, store_vfs(s), STORE_SQL_READ, e);
     return rc;
@@ -269,8 +272,8 @@ void store_metrics_close(struct store_metrics *m)
 {
     if (!m) return;
     stop(m);
-    sqlite3_stmt *const all[] = {m->put_series, m->get_series, m->put_point, m->put_state,
-                                 m->put_policy, m->put_incident, m->put_action};
+    sqlite3_stmt *const all[] = {m->put_source, m->get_source, m->put_series,   m->get_series, m->put_recent,
+                                 m->put_state,  m->put_policy, m->put_incident, m->put_action};
     for (size_t i = 0; i < ARRAY_LEN(all); i++) sqlite3_finalize(all[i]);
     if (!m->in_memory) {
         store_sql_close(&m->audit);

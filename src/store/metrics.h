@@ -34,8 +34,8 @@ struct store_metrics {
     bool threaded, in_memory;
     atomic_bool dropping;
     atomic_uint_fast64_t dropped;
-    int64_t retain_next;         /* how far the packing of this round has come: a series id */
-    sqlite3_stmt *put_series, *get_series, *put_point, *put_state, *put_policy, *put_incident, *put_action;
+    int64_t retain_next;         /* how far the packing of this round has come: a source */
+    sqlite3_stmt *put_source, *get_source, *put_series, *get_series, *put_recent, *put_state, *put_policy, *put_incident, *put_action;
 
     pthread_mutex_t lock;        /* everything below */
     pthread_cond_t work, idle;
@@ -60,7 +60,7 @@ struct store_job *store_job_new(enum store_job_kind kind, struct err *e);
 void store_job_free(struct store_job *job);
 /* The jobs themselves, inside one transaction. */
 enum status store_write_points(struct store_metrics *m, const struct store_job *job, struct err *e);
-/* Packs and removes points of up to fifty series; *ret_more when there are more series. */
+/* Packs and removes points of a few sources; *ret_more when there are more. */
 enum status store_write_retain(struct store_metrics *m, const struct store_job *job, bool *ret_more, struct err *e);
 /* Takes up to a thousand records of the log into the lists; *ret_more when there may be more. */
 enum status store_write_lists(struct store_metrics *m, bool *ret_more, struct err *e);

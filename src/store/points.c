@@ -5,43 +5,71 @@
 #include "base/check.h"
 #include "store/internal.h"
 
-static enum status series_id(struct store_metrics *m, const struct store_point *p, int64_t *ret, struct err *e)
+/* The number of a name, given when it is new. */
+static enum status find_id(struct store_metrics *m, sqlite3_stmt *get, sqlite3_stmt *put, const struct store_point *p, int64_t *ret,
+                           struct err *e)
 {
+    sqlite3_stmt *const both[] = {get, put};
     for (int pass = 0; pass < 2; pass++) {
-        sqlite3_bind_text(m->get_series, 1, p->service, -1, SQLITE_STATIC);
-        sqlite3_bind_text(m->get_series, 2, p->signal, -1, SQLITE_STATIC);
-        bool found = sqlite3_step(m->get_series) == SQLITE_ROW;
-        if (found) *ret = sqlite3_column_int64(m->get_series, 0);
-        sqlite3_reset(m->get_series);
+        for (int i = 0; i < 2; i++) {
+            sqlite3_bind_text(both[i], 1, p->service, -1, SQLITE_STATIC);
+            if (get == m->get_series) sqlite3_bind_text(both[i], 2, p->signal, -1, SQLITE_STATIC);
+        }
+        if (get == m->get_series) sqlite3_bind_text(put, 3, layer_name(p->layer), -1, SQLITE_STATIC);
+        bool found = sqlite3_step(get) == SQLITE_ROW;
+        if (found) *ret = sqlite3_column_int64(get, 0);
+        sqlite3_reset(get);
         if (found) return STATUS_OK;
-        sqlite3_bind_text(m->put_series, 1, p->service, -1, SQLITE_STATIC);
-        sqlite3_bind_text(m->put_series, 2, p->signal, -1, SQLITE_STATIC);
-        sqlite3_bind_text(m->put_series, 3, layer_name(p->layer), -1, SQLITE_STATIC);
-        enum status rc = store_sql_run(m->put_series, "adding a series", e);
+        enum status rc = store_sql_run(put, "adding a series", e);
         if (rc != STATUS_OK) return rc;
     }
     return store_sql_fail(m->db, "finding a series", e);
 }
 
-static enum status put_point(struct store_metrics *m, const struct store_point *p, struct err *e)
+enum status store_put_recent(sqlite3_stmt *put, int64_t source, const struct store_row *rows, uint32_t n, struct err *e)
 {
-    int64_t id = 0;
-    enum status rc = series_id(m, p, &id, e);
-    if (rc != STATUS_OK) return rc;
-    bool known = p->why == WHY_KNOWN && !isnan(p->value);
-    sqlite3_bind_int64(m->put_point, 1, id);
-    sqlite3_bind_int64(m->put_point, 2, p->at);
-    if (known) sqlite3_bind_double(m->put_point, 3, p->value);
-    sqlite3_bind_int64(m->put_point, 4, p->n);
-    if (!known)
-        sqlite3_bind_text(m->put_point, 5, unknown_name(p->why == WHY_KNOWN ? WHY_NAN : p->why), -1, SQLITE_STATIC);
-    return store_sql_run(m->put_point, "writing a point", e);
+    struct buf bytes = BUF_INIT;
+    int64_t first = rows[0].at, last = rows[0].at;
+    for (uint32_t i = 1; i < n; i++) {
+        first = rows[i].at < first ? rows[i].at : first;
+        last = rows[i].at > last ? rows[i].at : last;
+    }
+    store_rows_write(&bytes, rows, n);
+    sqlite3_bind_int64(put, 1, source);
+    sqlite3_bind_int64(put, 2, first);
+    sqlite3_bind_int64(put, 3, last);
+    sqlite3_bind_blob64(put, 4, bytes.data, bytes.len, SQLITE_STATIC);
+    enum status rc = buf_ok(&bytes) ? store_sql_run(put, "writing points", e) : err_set(e, STATUS_LIMIT, "too many points in one put");
+    buf_free(&bytes);
+    return rc;
+}
+
+/* Points of one service. */
+static enum status put_run(struct store_metrics *m, const struct store_point *points, uint32_t n, struct err *e)
+{
+    struct store_rows rows = {0};
+    int64_t source = 0, id = 0;
+    enum status rc = find_id(m, m->get_source, m->put_source, points, &source, e);
+    for (uint32_t i = 0; rc == STATUS_OK && i < n; i++) {
+        const struct store_point *p = &points[i];
+        rc = find_id(m, m->get_series, m->put_series, p, &id, e);
+        enum unknown_why why = p->why == WHY_KNOWN && isnan(p->value) ? WHY_NAN : p->why;
+        *store_rows_add(&rows) = (struct store_row){.series = (uint64_t)id, .at = p->at, .value = why == WHY_KNOWN ? p->value : (double)NAN,
+                                                    .n = p->n, .why = (uint8_t)why};
+    }
+    if (rc == STATUS_OK) rc = store_put_recent(m->put_recent, source, rows.at, rows.n, e);
+    store_rows_free(&rows);
+    return rc;
 }
 
 enum status store_write_points(struct store_metrics *m, const struct store_job *job, struct err *e)
 {
     enum status rc = STATUS_OK;
-    for (uint32_t i = 0; rc == STATUS_OK && i < job->n; i++) rc = put_point(m, &job->points[i], e);
+    for (uint32_t i = 0, n; rc == STATUS_OK && i < job->n; i += n) {
+        const struct store_point *p = &job->points[i];
+        for (n = 1; i + n < job->n && strcmp(p[n].service, p->service) == 0;) n++;
+        rc = put_run(m, p, n, e);
+    }
     return rc;
 }
 

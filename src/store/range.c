@@ -1,97 +1,111 @@
-/* Reading points: packed ones and rows, merged by time. */
+/* Reading points: packed ones and those still as they were put, merged by time. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "store/block.h"
 #include "store/internal.h"
 
 struct cursor {
     sqlite3 *db;
-    sqlite3_stmt *blocks, *rows;
-    int64_t from, to;
+    sqlite3_stmt *blocks;
+    int64_t from, to, source;
+    uint64_t series;
+    bool found;                      /* is there such a series? */
     struct arena arena;
-    struct store_row *packed;        /* of the present block */
-    uint32_t n, i;
-    struct store_row row;
-    bool has_row;
-    bool blocks_end, rows_end;       /* a statement stepped after its end would begin again */
+    struct store_rows packed, recent;   /* of the present block; of all records */
+    uint32_t i, k;                   /* how far they are read */
+    bool blocks_end;                 /* a statement stepped after its end would begin again */
 };
 
-static enum status prepare(struct cursor *c, const char *service, const char *signal, struct err *e)
+static enum status find_series(struct cursor *c, const char *service, const char *signal, struct err *e)
 {
-    enum status rc = store_sql_prepare(c->db, "SELECT bytes, first FROM blocks WHERE series ="
-                                              " (SELECT id FROM series WHERE service = ? AND signal = ?)"
-                                              " AND first >= ? AND first < ? ORDER BY first", &c->blocks, e);
+    sqlite3_stmt *st = NULL;
+    enum status rc = store_sql_prepare(c->db, "SELECT s.id, o.id, s.layer FROM series s JOIN sources o ON o.service = s.service"
+                                              " WHERE s.service = ? AND s.signal = ?", &st, e);
     if (rc == STATUS_OK)
-        rc = store_sql_prepare(c->db, "SELECT at, value, n, why FROM points WHERE series ="
-                                      " (SELECT id FROM series WHERE service = ? AND signal = ?)"
-                                      " AND at >= ? AND at < ? ORDER BY at", &c->rows, e);
-    if (rc != STATUS_OK) return rc;
-    sqlite3_stmt *const both[] = {c->blocks, c->rows};
-    for (int i = 0; i < 2; i++) {
-        sqlite3_bind_text(both[i], 1, service, -1, SQLITE_STATIC);
-        sqlite3_bind_text(both[i], 2, signal, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(both[i], 3, i == 0 ? store_window_of(c->from) : c->from);
-        sqlite3_bind_int64(both[i], 4, c->to);
+        rc = store_sql_prepare(c->db, "SELECT bytes, first FROM packed WHERE source = ? AND layer = ? AND first >= ? AND first < ?"
+                                      " ORDER BY first", &c->blocks, e);
+    if (rc == STATUS_OK) {
+        sqlite3_bind_text(st, 1, service, -1, SQLITE_STATIC);
+        sqlite3_bind_text(st, 2, signal, -1, SQLITE_STATIC);
+        int step = sqlite3_step(st);
+        c->found = step == SQLITE_ROW;
+        if (step != SQLITE_ROW && step != SQLITE_DONE) rc = store_sql_fail(c->db, "finding a series", e);
     }
+    if (rc == STATUS_OK && c->found) {
+        c->series = (uint64_t)sqlite3_column_int64(st, 0);
+        c->source = sqlite3_column_int64(st, 1);
+        sqlite3_bind_int64(c->blocks, 1, c->source);
+        sqlite3_bind_text(c->blocks, 2, (const char *)sqlite3_column_text(st, 2), -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int64(c->blocks, 3, store_window_of(c->from));
+        sqlite3_bind_int64(c->blocks, 4, c->to);
+    }
+    sqlite3_finalize(st);
     return rc;
 }
 
-/* Makes packed[i] the next packed point of the range, if there is one. */
+/* All that is not packed yet: two hours, as a rule. */
+static enum status read_recent(struct cursor *c, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+    int step = SQLITE_DONE;
+    enum status rc = store_sql_prepare(c->db, "SELECT bytes FROM recent WHERE source = ? AND first < ? AND last >= ? ORDER BY id", &st, e);
+    if (rc != STATUS_OK) return rc;
+    sqlite3_bind_int64(st, 1, c->source);
+    sqlite3_bind_int64(st, 2, c->to);
+    sqlite3_bind_int64(st, 3, c->from);
+    while (rc == STATUS_OK && (step = sqlite3_step(st)) == SQLITE_ROW) {
+        size_t len;
+        const void *bytes = store_sql_blob(st, 0, &len);
+        if (len == 0 && store_sql_no_memory(st)) rc = err_set(e, STATUS_MEMORY, "no memory to read points");
+        else if (!store_rows_read(&c->recent, bytes, len, &c->series))
+            rc = err_set(e, STATUS_CORRUPT, "metrics.db: a record of recent points is damaged; ask for an earlier time");
+    }
+    if (rc == STATUS_OK && step != SQLITE_DONE) rc = store_sql_fail(c->db, "reading points", e);
+    sqlite3_finalize(st);
+    store_rows_sort(&c->recent);
+    return rc;
+}
+
+/* Makes packed.at[i] the next packed point of the range, if there is one. */
 static enum status fill_packed(struct cursor *c, struct err *e)
 {
     for (;;) {
-        while (c->i < c->n && c->packed[c->i].at < c->from) c->i++;
-        if (c->i < c->n) return STATUS_OK;
-        c->i = c->n = 0;
+        while (c->i < c->packed.n && c->packed.at[c->i].at < c->from) c->i++;
+        if (c->i < c->packed.n) return STATUS_OK;
+        c->i = c->packed.n = 0;
         if (c->blocks_end) return STATUS_OK;
         int step = sqlite3_step(c->blocks);
         c->blocks_end = step == SQLITE_DONE;
         if (c->blocks_end) return STATUS_OK;
         if (step != SQLITE_ROW) return store_sql_fail(c->db, "reading points", e);
-        arena_reset(&c->arena);
         size_t len;
         const void *block = store_sql_blob(c->blocks, 0, &len);
         if (len == 0 && store_sql_no_memory(c->blocks)) return err_set(e, STATUS_MEMORY, "no memory to read points");
-        if (!store_block_unpack(&c->arena, block, len, &c->packed, &c->n))
+        if (!store_rows_unpack(&c->packed, &c->arena, block, len, &c->series))
             return err_set(e, STATUS_CORRUPT,
                            "metrics.db: the block of points at %lld us is damaged; ask for a later time",
                            (long long)sqlite3_column_int64(c->blocks, 1));
     }
 }
 
-static enum status fill_row(struct cursor *c, struct err *e)
-{
-    if (c->has_row || c->rows_end) return STATUS_OK;
-    int step = sqlite3_step(c->rows);
-    c->rows_end = step == SQLITE_DONE;
-    if (c->rows_end) return STATUS_OK;
-    if (step != SQLITE_ROW) return store_sql_fail(c->db, "reading points", e);
-    c->row = store_row_at(c->rows);
-    c->has_row = true;
-    return STATUS_OK;
-}
-
-/* The next point of both; of two at the same time the row, which is newer. *ret_end: no more. */
+/* The next point of both; of two at the same time the recent one, which is newer. *ret_end: no more. */
 static enum status next(struct cursor *c, struct store_row *ret, bool *ret_end, struct err *e)
 {
     enum status rc = fill_packed(c, e);
-    if (rc == STATUS_OK) rc = fill_row(c, e);
     if (rc != STATUS_OK) return rc;
-    bool packed = c->i < c->n && c->packed[c->i].at < c->to;
-    if (packed && c->has_row && c->packed[c->i].at == c->row.at) {
-        c->i++;
-        packed = false;
-    }
-    *ret_end = !packed && !c->has_row;
+    while (c->k < c->recent.n && c->recent.at[c->k].at < c->from) c->k++;
+    const struct store_row *old = c->i < c->packed.n ? &c->packed.at[c->i] : NULL;
+    const struct store_row *new = c->k < c->recent.n ? &c->recent.at[c->k] : NULL;
+    if (old && old->at >= c->to) old = NULL;
+    if (new && new->at >= c->to) new = NULL;
+    *ret_end = !old && !new;
     if (*ret_end) return rc;
-    if (packed && (!c->has_row || c->packed[c->i].at < c->row.at)) {
-        *ret = c->packed[c->i++];
-    } else {
-        *ret = c->row;
-        c->has_row = false;
-    }
+    bool take_old = old && (!new || old->at < new->at);
+    if (old && new && old->at == new->at) c->i++;
+    *ret = take_old ? *old : *new;
+    if (take_old) c->i++;
+    else c->k++;
     return rc;
 }
 
@@ -147,10 +161,12 @@ static enum status range_of(sqlite3 *db, const char *service, const char *signal
     /* One view of both tables, so that points which are being packed are seen exactly once. */
     enum status rc = store_sql_exec(c.db, "SAVEPOINT range", "beginning to read", e);
     if (rc != STATUS_OK) return rc;
-    rc = prepare(&c, service, signal, e);
-    if (rc == STATUS_OK) rc = walk(&c, step_us, sink, e);
+    rc = find_series(&c, service, signal, e);
+    if (rc == STATUS_OK && c.found) rc = read_recent(&c, e);
+    if (rc == STATUS_OK && c.found) rc = walk(&c, step_us, sink, e);
     sqlite3_finalize(c.blocks);
-    sqlite3_finalize(c.rows);
+    store_rows_free(&c.packed);
+    store_rows_free(&c.recent);
     arena_free(&c.arena);
     sqlite3_exec(c.db, "RELEASE range", NULL, NULL, NULL);
     return rc;

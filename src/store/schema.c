@@ -44,7 +44,16 @@ static const char *const metrics_steps[] = {
     "CREATE TABLE blocks (series INTEGER NOT NULL, first INTEGER NOT NULL, bytes BLOB NOT NULL,"
     " UNIQUE (series, first)) STRICT;",
     "ALTER TABLE incidents ADD COLUMN feedback TEXT NOT NULL DEFAULT '';",
+    /* Points by source, not by series. Rows of `points` are taken over (adopt.c), blocks of single series are not. */
+    "DROP TABLE blocks;"
+    "CREATE TABLE sources (id INTEGER PRIMARY KEY, service TEXT NOT NULL UNIQUE) STRICT;"
+    "CREATE TABLE recent (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,"
+    " bytes BLOB NOT NULL) STRICT;"
+    "CREATE INDEX recent_source ON recent (source, first);"
+    "CREATE TABLE packed (source INTEGER NOT NULL, layer TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,"
+    " points INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (source, layer, first)) STRICT;"
+    "CREATE INDEX packed_first ON packed (first);",
 };
 
 const struct store_schema store_schema_audit = {0x74726d61, audit_steps, ARRAY_LEN(audit_steps), "audit log", 0};
-const struct store_schema store_schema_metrics = {0x74726d6d, metrics_steps, ARRAY_LEN(metrics_steps), "metrics store", 2};
+const struct store_schema store_schema_metrics = {0x74726d6d, metrics_steps, ARRAY_LEN(metrics_steps), "metrics store", 4};
