@@ -152,6 +152,7 @@ void view_json_config(struct emit *e, const char *key, const struct policy *p)
     emit_text_or_null(e, "path", p->path);
     emit_text_or_null(e, "listen", p->listen);
     emit_text_or_null(e, "data_dir", p->data_dir);
+    emit_int(e, "metrics_mb", (int64_t)(p->metrics_bytes >> 20));
     emit_text_or_null(e, "origin", p->origin);
     emit_seconds(e, "tick_seconds", p->tick);
     emit_number(e, "alpha", p->ewma_alpha);

@@ -174,6 +174,9 @@ static void store_part(struct buf *b, const struct api_runtime *r)
     head(b, METRIC_STORE_STATE);
     line(b, METRIC_STORE_STATE, LABELS("state", r->store_state), 1);
     single(b, METRIC_POINTS_DROPPED, (double)r->points_dropped);
+    single(b, METRIC_POINTS_EVICTED, (double)r->points_evicted);
+    single(b, METRIC_STORE_BYTES, (double)r->metrics_used);
+    single(b, METRIC_STORE_BUDGET, (double)r->metrics_budget);
 }
 
 static void scrape_part(struct buf *b, const struct api_runtime *r)

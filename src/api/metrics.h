@@ -24,6 +24,7 @@ struct api_runtime {
     double speed, start_seconds, reload_seconds, scrape_seconds;
     bool ready, dry_run, reload_ok;
     uint64_t ticks, unexpected, actions, rollbacks, incidents, scrape_bytes, audit_size, audit_waiting, points_dropped, loop_bytes;
+    uint64_t points_evicted, metrics_used, metrics_budget;
     uint64_t feedback[3], false_alarms, incidents_judged;   /* false, true, useful */
     uint64_t decisions[DECISION_COUNT], verdicts[VERDICT_COUNT];
     unsigned services, in_flight, awaiting, halted, with_person, http_connections, listeners, notify_waiting, remote_waiting;

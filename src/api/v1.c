@@ -175,11 +175,14 @@ static void audit_json(void *ctx, struct emit *e)
 {
     const struct v1_port *port = v1_port_of(ctx);
     struct v1_audit audit = {0};
+    struct v1_store store = {0};
     port->audit(port->ctx, &audit);
+    port->store(port->ctx, &store);
     emit_open(e, "audit", '{');
     emit_int(e, "records", (int64_t)audit.size);
     emit_text(e, "store", audit.state);
     emit_text_or_null(e, "trouble", audit.trouble);
+    emit_text_or_null(e, "metrics_trouble", store.metrics_trouble);
     v1_audit_state_json(ctx, e);
     emit_close(e, '}');
 }

@@ -48,7 +48,7 @@ struct v1_revision { const char *revision, *path; struct wall loaded; };
 struct v1_step { struct wall at; double mean, min, max; uint32_t known; };
 
 /* What the stores take. */
-struct v1_store { uint64_t audit_bytes, metrics_bytes, waiting, dropped; char metrics_trouble[256]; };
+struct v1_store { uint64_t audit_bytes, metrics_bytes, metrics_budget, waiting, dropped; char metrics_trouble[256]; };
 
 struct v1_audit {
     uint64_t size;

@@ -93,6 +93,7 @@ static void store_json(struct api *api, struct emit *e)
     emit_int(e, "audit_records", (int64_t)audit.size);
     emit_int(e, "audit_bytes", (int64_t)s.audit_bytes);
     emit_int(e, "metrics_bytes", (int64_t)s.metrics_bytes);
+    emit_int(e, "metrics_budget", (int64_t)s.metrics_budget);
     emit_int(e, "waiting", (int64_t)s.waiting);
     emit_int(e, "points_dropped", (int64_t)s.dropped);
     emit_text_or_null(e, "trouble", audit.trouble);

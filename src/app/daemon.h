@@ -103,6 +103,8 @@ struct daemon {
     bool module_frozen;
     unsigned module_good_seconds;
     int64_t last_retain;
+    uint64_t evicted_said;                 /* points that went for the disk budget, as said last */
+    int64_t evicted_said_at;
     /* daemon_feedback.c */
     uint64_t feedback[3];                  /* ever given: false, true, useful */
     /* daemon_modes.c */
@@ -149,6 +151,7 @@ void daemon_log_own(struct daemon *d, enum record_kind kind, const char *by, con
 void daemon_log_fold_later(struct daemon *d, const char *service);
 void daemon_log_poll(struct daemon *d);
 void daemon_log_second(struct daemon *d);                /* health, folds that wait */
+void daemon_evicted_text(const struct store_health *h, char *out, size_t cap);   /* what went for the disk budget */
 void daemon_log_keep_halts(struct daemon *d, int64_t patience_us);   /* halts that waited this long for their record */
 void daemon_log_close(struct daemon *d);
 struct wall daemon_log_newest(struct daemon *d);         /* of the last record or saved baseline; WALL_NONE: neither */

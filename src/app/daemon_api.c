@@ -144,6 +144,9 @@ static void get_runtime(void *ctx, struct api_runtime *ret)
     ret->audit_size = h.size;
     ret->audit_waiting = h.waiting;
     ret->points_dropped = h.dropped;
+    ret->points_evicted = h.evicted;
+    ret->metrics_used = h.used;
+    ret->metrics_budget = h.budget;
     ret->append_seconds = &d->append_seconds;
     loop_numbers(d, ret);
     port_numbers(d, ret);

@@ -182,7 +182,9 @@ static void get_store(void *ctx, struct v1_store *ret)
     store_health(d->store, &h);
     *ret = (struct v1_store){.audit_bytes = size_of(d, "audit.db"), .metrics_bytes = size_of(d, "metrics.db"),
                              .waiting = h.waiting, .dropped = h.dropped};
-    (void)text_copy(ret->metrics_trouble, sizeof ret->metrics_trouble, h.metrics);
+    ret->metrics_budget = h.budget;
+    if (h.metrics[0] || !h.evicted) (void)text_copy(ret->metrics_trouble, sizeof ret->metrics_trouble, h.metrics);
+    else daemon_evicted_text(&h, ret->metrics_trouble, sizeof ret->metrics_trouble);
 }
 
 static void get_tls(void *ctx, char subject[200], struct wall *ends)

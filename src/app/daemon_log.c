@@ -279,8 +279,34 @@ void daemon_log_keep_halts(struct daemon *d, int64_t patience_us)
     }
 }
 
+void daemon_evicted_text(const struct store_health *h, char *out, size_t cap)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "the disk budget of %llu MiB is full: %llu points up to ", (unsigned long long)(h->budget >> 20),
+               (unsigned long long)h->evicted);
+    wall_print(&b, (struct wall){h->evicted_to});
+    buf_puts(&b, " have gone, the oldest first; raise metrics_mb to keep more");
+    (void)text_copy(out, cap, buf_text(&b));
+    buf_free(&b);
+}
+
+/* Once an hour at most: a full budget stays full. */
+static void watch_budget(struct daemon *d)
+{
+    struct store_health h;
+    char text[256];
+    store_health(d->store, &h);
+    int64_t now = clock_monotonic_us();
+    if (h.evicted == d->evicted_said || (d->evicted_said && now - d->evicted_said_at < US_PER_HOUR)) return;
+    d->evicted_said = h.evicted;
+    d->evicted_said_at = now;
+    daemon_evicted_text(&h, text, sizeof text);
+    log_line(LEVEL_WARN, "store", text, NULL);
+}
+
 void daemon_log_second(struct daemon *d)
 {
+    watch_budget(d);
     daemon_log_keep_halts(d, US_PER_S);
     daemon_replies(d, 0, true);
     watch_health(d);

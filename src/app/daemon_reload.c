@@ -70,6 +70,7 @@ void daemon_policy_keep(struct daemon *d, const char *by)
     struct err e;
     char note[256];
     clock_now(&d->clock, &now, &wall);
+    store_budget(d->store, d->policy->metrics_bytes);
     if (store_policy_put(d->store, d->policy->revision, d->policy->path, d->policy_text ? d->policy_text : "", d->policy_len,
                          wall.us, &e) != STATUS_OK)
         log_line(LEVEL_WARN, "config", "the text of the configuration could not be kept", "error", e.text, NULL);

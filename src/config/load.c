@@ -167,6 +167,7 @@ static void build_root(struct config_build *b, const struct config_node *root)
     p->ewma_alpha = raw.alpha.number;
     p->listen = keep(b, raw.listen.text);
     p->data_dir = keep(b, raw.data_dir.text);
+    p->metrics_bytes = (uint64_t)raw.metrics_mb.number << 20;
     p->origin = keep(b, raw.origin.text);
     build_fleet(b, &raw.fleet);
     build_notify(b, &raw.notify);

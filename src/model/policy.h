@@ -208,6 +208,7 @@ struct policy {
     double fleet_fraction;       /* 0.05 */
     int fleet_per_hour;          /* 6 */
     const char *data_dir, *listen;
+    uint64_t metrics_bytes;      /* disk for kept signals and samples */
     const char *origin;          /* of the audit log: schema-less, "trimtab/prod-cn" */
     double ewma_alpha;           /* 0.2, 0.1..0.3 */
     const struct prometheus_def *remote_write;   /* NULL: none */

@@ -39,7 +39,8 @@ static enum status adopt_rows(sqlite3 *db, sqlite3_stmt *read, sqlite3_stmt *put
 static enum status adopt(sqlite3 *db, struct err *e)
 {
     sqlite3_stmt *read = NULL, *put = NULL;
-    enum status rc = store_sql_exec(db, "INSERT OR IGNORE INTO sources (service) SELECT DISTINCT service FROM series", "adding sources", e);
+    enum status rc = store_sql_exec(db, "INSERT OR IGNORE INTO sources (service) SELECT DISTINCT service FROM series",
+                                    "adding sources", e);
     if (rc == STATUS_OK)
         rc = store_sql_prepare(db, "SELECT o.id, p.series, p.at, p.value, p.n, p.why FROM points p JOIN series s ON s.id = p.series"
                                    " JOIN sources o ON o.service = s.service ORDER BY p.series, p.at", &read, e);

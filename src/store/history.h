@@ -12,7 +12,6 @@
 #include "model/enums.h"
 #include "store/store.h"
 
-#define STORE_NO_TIME INT64_MIN   /* "has not happened" in the times below: microseconds since 1970 */
 
 /* ---- signals ---- */
 
@@ -59,6 +58,12 @@ enum status store_copy_range(struct store_copy *c, const char *service, const ch
 /* Queues the packing of points older than two hours and the removal of those older than their layer is kept, up to two
  * hours late (model/enums.h). Once an hour is enough. */
 enum status store_retain(struct store *s, int64_t now, struct err *e);
+
+/* How many bytes metrics.db may take, its write-ahead file included; 0: any. From the next write on the oldest points go when
+ * it is more, blocks first; store_health says how many and up to when. Any thread. */
+void store_budget(struct store *s, uint64_t bytes);
+/* A power cut takes at most the points of the last so many seconds before it (of a store with threads). */
+#define STORE_SYNC_S 5
 
 /* ---- baseline state, policy ---- */
 

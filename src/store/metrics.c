@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -51,28 +52,45 @@ static enum status write_job(struct store_metrics *m, const struct store_job *jo
     return STATUS_OK;
 }
 
+/* A commit is on disk when a later one has been synced; one in five seconds is, so that a power cut takes no more. Without
+ * a thread (tests, simulator) the checkpoints alone sync. */
+static bool is_due(struct store_metrics *m)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (!m->threaded || t.tv_sec - m->synced_at < STORE_SYNC_S) return false;
+    m->synced_at = t.tv_sec;
+    return true;
+}
+
 static enum status in_transaction(struct store_metrics *m, const struct store_job *job, bool *ret_more, struct err *e)
 {
-    enum status rc = store_sql_exec(m->db, "BEGIN IMMEDIATE", "writing metrics", e);
+    bool points = job->kind == JOB_POINTS || job->kind == JOB_RETAIN, sync = is_due(m);
+    enum status rc = sync ? store_sql_exec(m->db, "PRAGMA synchronous=FULL", "writing metrics", e) : STATUS_OK;
+    if (rc == STATUS_OK) rc = store_sql_exec(m->db, "BEGIN IMMEDIATE", "writing metrics", e);
     if (rc == STATUS_OK) rc = write_job(m, job, ret_more, e);
+    if (rc == STATUS_OK && points) rc = store_keep_budget(m, e);
     if (rc == STATUS_OK) rc = store_sql_exec(m->db, "COMMIT", "writing metrics", e);
     if (rc != STATUS_OK && !sqlite3_get_autocommit(m->db)) sqlite3_exec(m->db, "ROLLBACK", NULL, NULL, NULL);
+    if (sync) sqlite3_exec(m->db, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
     return rc;
 }
 
 /* A job that fails is told in store_health and not tried again: nothing that acts depends on it. The lists are the
  * exception that needs no exception: the next derivation begins where the last good one ended. */
-static enum status do_job(struct store_metrics *m, const struct store_job *job, struct err *e)
+static enum status do_job(struct store_metrics *m, const struct store_job *job, bool *ret_again, struct err *e)
 {
     bool more = false;
     struct err why = {0};
     enum status rc;
+    *ret_again = false;
     if (job->kind == JOB_POINTS && atomic_load(&m->dropping)) {
         atomic_fetch_add(&m->dropped, job->n);
         return STATUS_OK;
     }
     do rc = in_transaction(m, job, &more, &why);
-    while (rc == STATUS_OK && more);
+    while (rc == STATUS_OK && more && !(job->kind == JOB_RETAIN && m->running));
+    *ret_again = rc == STATUS_OK && more;
     if (rc != STATUS_OK && job->kind == JOB_POINTS) atomic_fetch_add(&m->dropped, job->n);
     pthread_mutex_lock(&m->lock);
     text_copy(m->trouble, sizeof m->trouble, why.text);
@@ -99,6 +117,21 @@ static struct store_job *next_job(struct store_metrics *m)
     return job;
 }
 
+/* Packing a fleet takes long: what comes in meanwhile is written between its pieces. */
+static void queue_again(struct store_metrics *m, struct store_job *job)
+{
+    pthread_mutex_lock(&m->lock);
+    bool stopping = m->stopping;
+    if (!stopping) {
+        job->next = NULL;
+        *m->jobs_end = job;
+        m->jobs_end = &job->next;
+        m->queued++;
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (stopping) store_job_free(job);     /* the next start goes on with it */
+}
+
 static void *run_jobs(void *arg)
 {
     struct store_metrics *m = arg;
@@ -108,15 +141,18 @@ static void *run_jobs(void *arg)
         struct store_job *job = next_job(m);
         pthread_mutex_unlock(&m->lock);
         if (!job) return NULL;
-        do_job(m, job, &e);
-        store_job_free(job);
+        bool again;
+        do_job(m, job, &again, &e);
+        if (again) queue_again(m, job);
+        else store_job_free(job);
     }
 }
 
 enum status store_metrics_add(struct store_metrics *m, struct store_job *job, struct err *e)
 {
     if (!m->running) {
-        enum status rc = do_job(m, job, e);
+        bool again;
+        enum status rc = do_job(m, job, &again, e);
         store_job_free(job);
         return rc;
     }
@@ -156,13 +192,19 @@ void store_metrics_drop(struct store_metrics *m, bool drop)
     if (m) atomic_store(&m->dropping, drop);
 }
 
-void store_metrics_health(struct store_metrics *m, uint64_t *ret_dropped, char *text, size_t cap)
+void store_metrics_health(struct store_metrics *m, struct store_health *ret)
 {
-    *ret_dropped = atomic_load(&m->dropped);
+    ret->dropped = atomic_load(&m->dropped);
+    ret->budget = atomic_load(&m->budget);
+    ret->used = atomic_load(&m->used);
+    ret->evicted = atomic_load(&m->evicted);
+    ret->evicted_to = atomic_load(&m->evicted_to);
     pthread_mutex_lock(&m->lock);
-    text_copy(text, cap, m->trouble);
+    text_copy(ret->metrics, sizeof ret->metrics, m->trouble);
     pthread_mutex_unlock(&m->lock);
 }
+
+void store_budget(struct store *s, uint64_t bytes) { atomic_store(&s->metrics->budget, bytes); }
 
 void store_history_flush(struct store *s)
 {
@@ -243,6 +285,7 @@ enum status store_metrics_open(struct store_metrics **ret, struct store *s, stru
     m->threaded = s->threaded;
     m->in_memory = !s->dir[0];
     m->jobs_end = &m->jobs;
+    atomic_store(&m->evicted_to, STORE_NO_TIME);
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->work, NULL);
     pthread_cond_init(&m->idle, NULL);

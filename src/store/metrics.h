@@ -34,8 +34,13 @@ struct store_metrics {
     bool threaded, in_memory;
     atomic_bool dropping;
     atomic_uint_fast64_t dropped;
+    atomic_uint_fast64_t budget, used;      /* bytes of the file; budget 0: any */
+    atomic_uint_fast64_t evicted;           /* points that went for the budget, and the newest of them */
+    atomic_int_fast64_t evicted_to;
+    int64_t synced_at;           /* monotonic seconds */
     int64_t retain_next;         /* how far the packing of this round has come: a source */
-    sqlite3_stmt *put_source, *get_source, *put_series, *get_series, *put_recent, *put_state, *put_policy, *put_incident, *put_action;
+    sqlite3_stmt *put_source, *get_source, *put_series, *get_series, *put_recent;
+    sqlite3_stmt *put_state, *put_policy, *put_incident, *put_action;
 
     pthread_mutex_t lock;        /* everything below */
     pthread_cond_t work, idle;
@@ -50,8 +55,8 @@ struct store_metrics {
 enum status store_metrics_open(struct store_metrics **ret, struct store *s, struct err *e);
 void store_metrics_close(struct store_metrics *m);       /* takes NULL */
 void store_metrics_drop(struct store_metrics *m, bool drop);   /* takes NULL; any thread */
-/* Points dropped since the start, and the trouble. */
-void store_metrics_health(struct store_metrics *m, uint64_t *ret_dropped, char *text, size_t cap);
+/* Fills what store_health says of metrics.db. */
+void store_metrics_health(struct store_metrics *m, struct store_health *ret);
 /* Asks for the lists to be brought up to the log's end. Takes NULL; any thread. */
 void store_metrics_derive(struct store_metrics *m);
 /* Queues a job, or does it at once when unthreaded; takes it over in any case. BUSY: the queue is full. */
@@ -62,6 +67,8 @@ void store_job_free(struct store_job *job);
 enum status store_write_points(struct store_metrics *m, const struct store_job *job, struct err *e);
 /* Packs and removes points of a few sources; *ret_more when there are more. */
 enum status store_write_retain(struct store_metrics *m, const struct store_job *job, bool *ret_more, struct err *e);
+/* Lets the oldest points go until the file is within its budget. */
+enum status store_keep_budget(struct store_metrics *m, struct err *e);
 /* Takes up to a thousand records of the log into the lists; *ret_more when there may be more. */
 enum status store_write_lists(struct store_metrics *m, bool *ret_more, struct err *e);
 

@@ -39,7 +39,8 @@ enum status store_put_recent(sqlite3_stmt *put, int64_t source, const struct sto
     sqlite3_bind_int64(put, 2, first);
     sqlite3_bind_int64(put, 3, last);
     sqlite3_bind_blob64(put, 4, bytes.data, bytes.len, SQLITE_STATIC);
-    enum status rc = buf_ok(&bytes) ? store_sql_run(put, "writing points", e) : err_set(e, STATUS_LIMIT, "too many points in one put");
+    enum status rc = buf_ok(&bytes) ? store_sql_run(put, "writing points", e)
+                                    : err_set(e, STATUS_LIMIT, "too many points in one put");
     buf_free(&bytes);
     return rc;
 }
@@ -54,8 +55,8 @@ static enum status put_run(struct store_metrics *m, const struct store_point *po
         const struct store_point *p = &points[i];
         rc = find_id(m, m->get_series, m->put_series, p, &id, e);
         enum unknown_why why = p->why == WHY_KNOWN && isnan(p->value) ? WHY_NAN : p->why;
-        *store_rows_add(&rows) = (struct store_row){.series = (uint64_t)id, .at = p->at, .value = why == WHY_KNOWN ? p->value : (double)NAN,
-                                                    .n = p->n, .why = (uint8_t)why};
+        *store_rows_add(&rows) = (struct store_row){.series = (uint64_t)id, .at = p->at, .n = p->n, .why = (uint8_t)why,
+                                                    .value = why == WHY_KNOWN ? p->value : (double)NAN};
     }
     if (rc == STATUS_OK) rc = store_put_recent(m->put_recent, source, rows.at, rows.n, e);
     store_rows_free(&rows);

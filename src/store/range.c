@@ -49,7 +49,8 @@ static enum status read_recent(struct cursor *c, struct err *e)
 {
     sqlite3_stmt *st = NULL;
     int step = SQLITE_DONE;
-    enum status rc = store_sql_prepare(c->db, "SELECT bytes FROM recent WHERE source = ? AND first < ? AND last >= ? ORDER BY id", &st, e);
+    enum status rc = store_sql_prepare(c->db, "SELECT bytes FROM recent WHERE source = ? AND first < ? AND last >= ?"
+                                              " ORDER BY id", &st, e);
     if (rc != STATUS_OK) return rc;
     sqlite3_bind_int64(st, 1, c->source);
     sqlite3_bind_int64(st, 2, c->to);

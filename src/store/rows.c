@@ -149,7 +149,8 @@ static void make_columns(struct columns *c, const struct store_row *rows, uint32
         c->n[i] = rows[i].n;
         c->why[i] = rows[i].why;
         if (begins_column(rows, i))
-            c->list[c->count++] = (struct store_column){.id = rows[i].series, .at = c->at + i, .value = c->value + i, .n = c->n + i};
+            c->list[c->count++] = (struct store_column){.id = rows[i].series, .at = c->at + i, .value = c->value + i,
+                                                        .n = c->n + i};
         struct store_column *last = &c->list[c->count - 1];
         last->rows++;
         if (rows[i].why != WHY_KNOWN) last->why = c->why + (last->at - c->at);

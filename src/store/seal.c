@@ -142,7 +142,8 @@ static enum status join_old(struct seal *s, int64_t source, enum layer layer, in
     size_t len = 0;
     const void *bytes = step == SQLITE_ROW ? store_sql_blob(s->old, 0, &len) : NULL;
     if (step != SQLITE_ROW && step != SQLITE_DONE) rc = store_sql_fail(s->m->db, "reading the block to join", e);
-    else if (step == SQLITE_ROW && len == 0 && store_sql_no_memory(s->old)) rc = err_set(e, STATUS_MEMORY, "no memory to pack points");
+    else if (step == SQLITE_ROW && len == 0 && store_sql_no_memory(s->old))
+        rc = err_set(e, STATUS_MEMORY, "no memory to pack points");
     else if (bytes) (void)store_rows_unpack(&s->window, &s->arena, bytes, len, NULL);
     sqlite3_reset(s->old);
     return rc;

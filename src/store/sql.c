@@ -127,7 +127,7 @@ static const char guard_pragmas[] = "PRAGMA trusted_schema=OFF; PRAGMA cell_size
 static const char full_pragmas[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
                                    "PRAGMA cache_size=-1024;";
 static const char normal_pragmas[] =
-    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=67108864;"
+    "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=4194304;"
     "PRAGMA cache_size=-512;";
 
 static const char *pragmas_of(enum store_sql_mode mode)

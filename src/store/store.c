@@ -166,7 +166,7 @@ void store_health(struct store *s, struct store_health *ret)
     *ret = (struct store_health){.state = s->state, .size = s->size, .waiting = s->waiting};
     text_copy(ret->text, sizeof ret->text, s->trouble);
     pthread_mutex_unlock(&s->lock);
-    store_metrics_health(s->metrics, &ret->dropped, ret->metrics, sizeof ret->metrics);
+    store_metrics_health(s->metrics, ret);
 }
 
 const char *store_state_name(enum store_state st)

@@ -26,6 +26,7 @@
 
 #define STORE_RESERVE_BYTES (UINT64_C(64) << 20)
 #define STORE_ORIGIN "trimtab/audit"
+#define STORE_NO_TIME INT64_MIN     /* "has not happened" in a time: microseconds since 1970 */
 #define STORE_QUEUE_MAX 1024         /* appends that may wait */
 #define STORE_APPEND_MAX 16          /* records of one append */
 
@@ -83,6 +84,9 @@ struct store_health {
     uint64_t size;           /* records on disk */
     uint64_t waiting;        /* appends queued */
     uint64_t dropped;        /* points not kept since the start */
+    uint64_t budget, used;   /* bytes that metrics.db may take (0: any) and takes, as of the last write */
+    uint64_t evicted;        /* points that went for the budget since the start */
+    int64_t evicted_to;      /* time of the newest of them; STORE_NO_TIME: none */
     char text[256];          /* "" when GOOD */
     char metrics[256];       /* what the last failed write to metrics.db said; "" when the last one succeeded */
 };

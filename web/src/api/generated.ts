@@ -44,9 +44,9 @@ export type Services = { services: (Line)[]; };
 export type Status = { version: string; revision: string; ready: boolean; not_ready_why?: string; dry_run: boolean;
   clock_speed: number; started: string | null; last_reload_good: boolean; counts: { services: number; acting: number;
   waiting_for_a_person: number; with_a_person: number; halted: number; incidents: number; actions: number; rollbacks:
-  number; }; audit: { records: number; store: string; trouble: string | null; verified: LastCheck | null; }; services:
-  (Line)[]; at: string | null; name: string | null; halt: { all: boolean; by: string | null; why: string | null; since:
-  string | null; }; };
+  number; }; audit: { records: number; store: string; trouble: string | null; metrics_trouble: string | null; verified:
+  LastCheck | null; }; services: (Line)[]; at: string | null; name: string | null; halt: { all: boolean; by: string |
+  null; why: string | null; since: string | null; }; };
 export type Signal = { name: string; layer: "request" | "processing" | "system" | "data"; unit: string; bad: "up" |
   "down" | "both"; value: number | null; why?: string; why_sentence?: string; age_seconds: number | null; state:
   string; baseline: number | null; baseline_why?: string; baseline_why_sentence?: string; baseline_scale: number |
@@ -192,10 +192,11 @@ export type Tuning = { actions: ({ action: string; service: string; knob: string
 export type Health = { version: string; started: string | null; at: string | null; ready: boolean; not_ready_why:
   string | null; modules: (Module)[]; scrape: ({ service: string; instance: string; up: boolean; interval_seconds:
   number; age_seconds: number | null; lag_seconds: number | null; error: string | null; })[]; store: { state: string;
-  audit_records: number; audit_bytes: number; metrics_bytes: number; waiting: number; points_dropped: number; trouble:
-  string | null; metrics_trouble: string | null; points_a_day: number; }; reload: { good: boolean; at: string | null;
-  error: string | null; revision: string; }; tls: { on: boolean; subject: string | null; not_after: string | null;
-  days_left: number | null; }; listeners: number; connections: number; loop_bytes: number; };
+  audit_records: number; audit_bytes: number; metrics_bytes: number; metrics_budget: number; waiting: number;
+  points_dropped: number; trouble: string | null; metrics_trouble: string | null; points_a_day: number; }; reload: {
+  good: boolean; at: string | null; error: string | null; revision: string; }; tls: { on: boolean; subject: string |
+  null; not_after: string | null; days_left: number | null; }; listeners: number; connections: number; loop_bytes:
+  number; };
 export type Words = { states: (string)[]; modes: (string)[]; decisions: (string)[]; verdicts: (string)[]; causes:
   (string)[]; groups: (string)[]; layers: (string)[]; units: (string)[]; series: (string)[]; unknown: (string)[];
   classes: (string)[]; modules: (string)[]; kinds: ({ kind: string; meaning: string; })[]; };
