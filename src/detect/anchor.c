@@ -55,7 +55,7 @@ static void freeze_profile(struct series *s, const struct track *t)
     for (int64_t i = 0; i < 7 * day(t); i++) {
         uint32_t n;
         uint16_t code = slot_code(anchor_profile(s, t, lo + i, lo, hi, &n));
-        uint16_t *at = &t->past->prof_week[week_index(t, lo + i)];
+        uint16_t *at = week_place(t, week_index(t, lo + i));
         if (code == 0 || (down && *at && !better(t->bad, slot_value(code), slot_value(*at)))) continue;
         *at = code;
     }
@@ -83,7 +83,7 @@ static double profile_now(struct series *s, const struct track *t)
 {
     if (s->has_profile) {
         s->profile_n = ANCHOR_DAYS;
-        return slot_value(t->past->prof_week[week_index(t, s->slot_now)]);
+        return slot_value(*week_place(t, week_index(t, s->slot_now)));
     }
     if (s->slot_now - s->anchor_at < DRIFT_DAYS * day(t)) return NAN;
     return anchor_profile(s, t, s->slot_now, s->anchor_at, s->slot_now, &s->profile_n);
@@ -155,7 +155,7 @@ void anchor_move_to(struct series *s, const struct track *t, double level, bool 
         return;
     }
     if (!s->has_profile) freeze_profile(s, t);
-    for (uint32_t i = 0; i < SLOTS_WEEK; i++) t->past->prof_week[i] = slot_code(slot_value(t->past->prof_week[i]) * ratio);
+    for (uint32_t i = 0; i < SLOTS_WEEK; i++) *week_place(t, i) = slot_code(slot_value(*week_place(t, i)) * ratio);
     for (uint32_t i = 0; i < SLOTS_DAY; i++) s->prof_day[i] = slot_code(slot_value(s->prof_day[i]) * ratio);
     s->profile *= ratio;
     s->anchor *= ratio;

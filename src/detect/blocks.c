@@ -34,25 +34,25 @@ static double few_median(const double *x, uint32_t n)
     return stats_median(copy, n);
 }
 
-static void push(struct series *s, double mean, double median, uint32_t known, double requests)
+static void push(struct series *s, const struct track *t, double mean, double median, uint32_t known, double requests)
 {
     uint32_t at = block_at(s->blocks);
-    s->block_mean[at] = to_float(mean) + 0.0F;       /* no -0: B is a set, whatever order it was filled in */
-    s->block_median[at] = to_float(median) + 0.0F;
-    s->block_known[at] = (uint8_t)(known < BLOCK_COUNT ? known : BLOCK_COUNT);
-    s->weights[s->blocks % SERIES_WEIGHTS] = requests < 4e9 ? (uint32_t)requests : 4000000000u;
+    *block_mean(t, at) = to_float(mean) + 0.0F;       /* no -0: B is a set, whatever order it was filled in */
+    *block_median(t, at) = to_float(median) + 0.0F;
+    *block_known(t, at) = (uint8_t)(known < BLOCK_COUNT ? known : BLOCK_COUNT);
+    *block_requests(t, (uint32_t)(s->blocks % SERIES_WEIGHTS)) = requests < 4e9 ? (uint32_t)requests : 4000000000u;
     s->blocks++;
 }
 
-void blocks_close(struct series *s, bool excluded)
+void blocks_close(struct series *s, const struct track *t, bool excluded)
 {
     uint32_t kept = s->acc_known < ACC_MAX ? s->acc_known : ACC_MAX;
     if (kept == 0) {
-        push(s, NAN, NAN, 0, 0);
+        push(s, t, NAN, NAN, 0, 0);
     } else {
-        push(s, s->acc_sum / s->acc_known, few_median(s->acc, kept), s->acc_known, s->acc_n_sum);
+        push(s, t, s->acc_sum / s->acc_known, few_median(s->acc, kept), s->acc_known, s->acc_n_sum);
     }
-    if (excluded) s->block_known[block_at(s->blocks - 1)] |= BLOCK_EXCLUDED;
+    if (excluded) *block_known(t, block_at(s->blocks - 1)) |= BLOCK_EXCLUDED;
     s->acc_points = s->acc_known = s->acc_n_count = 0;
     s->acc_sum = s->acc_n_sum = 0;
     s->block_tick = 0;
@@ -66,7 +66,7 @@ void blocks_gap(struct series *s, const struct track *t, uint64_t missing)
         s->blocks += n - SERIES_BLOCKS;
         n = SERIES_BLOCKS;
     }
-    while (n-- > 0) push(s, NAN, NAN, 0, 0);
+    while (n-- > 0) push(s, t, NAN, NAN, 0, 0);
 }
 
 uint64_t block_oldest(const struct series *s)
@@ -85,6 +85,6 @@ void blocks_mark(struct series *s, const struct track *t, int64_t from, int64_t 
 {
     for (uint64_t q = block_oldest(s); q < s->blocks; q++) {
         int64_t end = block_time(s, t, q);
-        if (end > from && end - t->step_us < to) s->block_known[block_at(q)] |= (uint8_t)mark;
+        if (end > from && end - t->step_us < to) *block_known(t, block_at(q)) |= (uint8_t)mark;
     }
 }

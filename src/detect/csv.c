@@ -23,8 +23,8 @@ struct detect_csv {
     struct service_def service;
     struct track track;
     struct series series;
-    uint16_t slots[SLOT_RING];
-    struct past past;
+    struct archive archive;
+    char *past;
     struct score_hist hist[VIEWS];
     double limit[VIEWS];
     int64_t last, first;
@@ -48,15 +48,18 @@ struct span detect_csv_step(const struct wall *times, uint32_t n)
 struct detect_csv *detect_csv_new(const char *name, struct span step)
 {
     struct detect_csv *c = calloc(1, sizeof *c);
-    if (!c) return NULL;
+    if (c) c->past = calloc(1, archive_size(1));
+    if (!c || !c->past) {
+        free(c);
+        return NULL;
+    }
     int64_t tick = step.us > 30 * US_PER_S ? step.us : 30 * US_PER_S;
     c->signal = (struct signal_def){.name = name, .unit = UNIT_ONE, .bad = BAD_BOTH, .rel_floor = 0.02,
                                     .interval = {step.us < tick ? step.us : tick}};
     c->service = (struct service_def){.name = name, .signals = &c->signal, .signal_count = 1};
     track_init(&c->track, &c->service, &c->signal, 0.2, tick);
-    c->track.slots = c->slots;
-    c->track.stride = 1;
-    c->track.past = &c->past;
+    archive_place(&c->archive, c->past, 1);
+    c->track.archive = &c->archive;
     c->track.score_warm = 2 * SERIES_WARM;
     series_init(&c->series);
     c->last = c->first = INT64_MIN;
@@ -65,7 +68,11 @@ struct detect_csv *detect_csv_new(const char *name, struct span step)
     return c;
 }
 
-void detect_csv_free(struct detect_csv *c) { free(c); }
+void detect_csv_free(struct detect_csv *c)
+{
+    if (c) free(c->past);
+    free(c);
+}
 
 /* A view's deviation over its own limit; that of the plain views is at least twice their own past 99.9 % quantile. */
 static double over_limit(struct detect_csv *c, unsigned i, struct finding *f)

@@ -11,54 +11,62 @@
 #define QUIET_TICKS 10           /* false for so many ticks: an incident closes */
 #define RELEASE_KEPT_TICKS 60    /* 30 min */
 
-size_t detect_slots_size(uint16_t n)
+bool detect_memory(struct detect *d)
 {
-    return (n ? n : 1u) * (SLOT_RING * sizeof(uint16_t) + sizeof(struct past));
-}
-
-bool detect_memory(uint16_t n, struct series **ret_series, uint16_t **ret_slots)
-{
-    size_t cap = n ? n : 1u;
+    size_t cap = d->n ? d->n : 1u;
     struct series *series = calloc(cap, sizeof *series);
-    uint16_t *slots = calloc(1, detect_slots_size(n));
-    if (!series || !slots) {
+    char *past = memory_take(d->cold, archive_size(d->n));
+    if (!series || !past) {
         free(series);
-        free(slots);
+        memory_give(d->cold, past, archive_size(d->n));
         return false;
     }
-    for (uint16_t i = 0; i < n; i++) series_init(&series[i]);
-    *ret_series = series;
-    *ret_slots = slots;
+    for (uint16_t i = 0; i < d->n; i++) series_init(&series[i]);
+    d->series = series;
+    archive_place(&d->archive, past, d->n);
     return true;
 }
 
-void detect_point_slots(struct detect *d)
+void detect_forget_memory(struct detect *d)
+{
+    free(d->series);
+    memory_give(d->cold, d->archive.memory, d->archive.size);
+    d->series = NULL;
+    d->archive = (struct archive){0};
+}
+
+void detect_point_tracks(struct detect *d, const struct archive *a)
 {
     for (uint16_t i = 0; i < d->n; i++) {
-        d->tracks[i].slots = d->slots + i;
-        d->tracks[i].stride = d->n;
-        d->tracks[i].past = (struct past *)(d->slots + (size_t)d->n * SLOT_RING) + i;
+        d->tracks[i].archive = a;
+        d->tracks[i].at = i;
     }
 }
 
 struct detect *detect_new(const struct service_def *s, double ewma_alpha, struct span tick)
+{
+    return detect_new_in(s, ewma_alpha, tick, NULL);
+}
+
+struct detect *detect_new_in(const struct service_def *s, double ewma_alpha, struct span tick, const struct memory *cold)
 {
     CHECK(tick.us > 0);
     struct detect *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     d->magic = DETECT_MAGIC;
     d->n = s->signal_count;
+    d->cold = cold;
     d->def = s;
     d->alpha = ewma_alpha > 0 ? ewma_alpha : 0.2;
     d->tick = tick;
     d->bound = s->timing.freeze_baseline.us > 0 ? s->timing.freeze_baseline : (struct span){FREEZE_BOUND_TICKS * tick.us};
     d->tracks = calloc(d->n ? d->n : 1u, sizeof *d->tracks);
-    if (!d->tracks || !detect_memory(d->n, &d->series, &d->slots)) {
+    if (!d->tracks || !detect_memory(d)) {
         detect_free(d);
         return NULL;
     }
     for (uint16_t i = 0; i < d->n; i++) track_init(&d->tracks[i], s, &s->signals[i], d->alpha, tick.us);
-    detect_point_slots(d);
+    detect_point_tracks(d, &d->archive);
     d->st.last_tick = d->st.last_wall = d->st.onset = d->st.release_at = INT64_MIN;
     return d;
 }
@@ -68,8 +76,7 @@ void detect_free(struct detect *d)
     if (!d) return;
     OBJ_VALID(d, DETECT_MAGIC);
     free(d->tracks);
-    free(d->series);
-    free(d->slots);
+    detect_forget_memory(d);
     d->magic = 0;
     free(d);
 }
@@ -156,9 +163,10 @@ static void unmark_blocks(struct detect *d, int64_t from, int64_t to)
 {
     for (uint16_t i = 0; i < d->n; i++) {
         struct series *s = &d->series[i];
+        const struct track *t = &d->tracks[i];
         for (uint64_t q = block_oldest(s); q < s->blocks; q++) {
-            int64_t end = block_time(s, &d->tracks[i], q);
-            if (end > from && end <= to) s->block_known[block_at(q)] &= (uint8_t)~BLOCK_EXCLUDED;
+            int64_t end = block_time(s, t, q);
+            if (end > from && end <= to) *block_known(t, block_at(q)) &= (uint8_t)~BLOCK_EXCLUDED;
         }
     }
 }
@@ -195,9 +203,10 @@ void detect_regime(struct detect *d, struct instant at)
 {
     for (uint16_t i = 0; i < d->n; i++) {
         struct series *s = &d->series[i];
+        const struct track *t = &d->tracks[i];
         for (uint64_t q = block_oldest(s); q < s->blocks; q++)
-            if (block_time(s, &d->tracks[i], q) - d->tracks[i].step_us < at.us) s->block_known[block_at(q)] |= BLOCK_OLD;
-        if (!s->b_frozen) spike_rebuild(s, &d->tracks[i], spike_end(s));
+            if (block_time(s, t, q) - t->step_us < at.us) *block_known(t, block_at(q)) |= BLOCK_OLD;
+        if (!s->b_frozen) spike_rebuild(s, t, spike_end(s));
     }
 }
 
@@ -220,8 +229,8 @@ static uint32_t blocks_between(const struct series *s, const struct track *t, st
     uint32_t n = 0;
     for (uint64_t q = block_oldest(s); q < s->blocks; q++) {
         int64_t end = block_time(s, t, q);
-        if (end < from.us || end >= to.us || !(s->block_known[block_at(q)] & BLOCK_COUNT)) continue;
-        x[n++] = s->block_median[block_at(q)];
+        if (end < from.us || end >= to.us || !(*block_known(t, block_at(q)) & BLOCK_COUNT)) continue;
+        x[n++] = *block_median(t, block_at(q));
     }
     return n;
 }

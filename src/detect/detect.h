@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/time.h"
 #include "model/evidence.h"
 #include "model/policy.h"
@@ -14,6 +15,8 @@
 
 struct detect;
 struct detect *detect_new(const struct service_def *s, double ewma_alpha, struct span tick);
+/* The same with what is rarely looked at (four hours of blocks, 60 days of slots) in memory from `cold`, which must outlive it. */
+struct detect *detect_new_in(const struct service_def *s, double ewma_alpha, struct span tick, const struct memory *cold);
 void detect_free(struct detect *d);
 
 /* One point of one signal, in time order. Unknown points count as gaps, never as zero. */
@@ -96,6 +99,7 @@ void detect_import_end(struct detect *d, struct instant now, struct wall wall);
 void detect_refill(struct detect *d, uint16_t signal, const struct point *points, uint32_t n);
 
 size_t detect_bytes(const struct detect *d);
+size_t detect_hot_bytes(const struct detect *d);           /* of these what each tick works on */
 uint64_t detect_digest(const struct detect *d);
 struct detect *detect_clone(const struct detect *d);
 

@@ -25,15 +25,16 @@ struct detect {
     struct track *tracks;
     struct detect_state st;
     struct series *series;
-    uint16_t *slots;             /* SLOT_RING rows of a code for each signal, and behind them a struct past of each */
+    struct archive archive;
+    const struct memory *cold;   /* where the archive lies; NULL: on the heap */
 };
 
 void detect_evidence(const struct detect *d, struct instant now, struct wall wall, struct evidence *out);
 struct datum detect_window(const struct series *s, const struct track *t, enum fn fn, int64_t now, struct span window);
-/* Zeroed series and slots for `n` signals. false: out of memory, nothing kept. */
-size_t detect_slots_size(uint16_t n);           /* bytes of slots and pasts */
-bool detect_memory(uint16_t n, struct series **ret_series, uint16_t **ret_slots);
-void detect_point_slots(struct detect *d);      /* after d->slots was set */
+/* Fresh series and an archive for d->n signals. false: out of memory, nothing kept. */
+bool detect_memory(struct detect *d);
+void detect_forget_memory(struct detect *d);
+void detect_point_tracks(struct detect *d, const struct archive *a);
 /* Whether learning is off only because of what the loop said, and with which clip. */
 enum learn detect_learning(const struct detect *d, int64_t now, const struct detect_context *ctx);
 bool detect_is_excluded(const struct detect *d, int64_t now);

@@ -15,11 +15,11 @@ static void from_points(const struct series *s, const struct track *tr, int64_t 
     if (s->last_at == INT64_MIN || now - s->last_at >= span) return;
     uint32_t now_ms = (uint32_t)(uint64_t)(now / 1000), span_ms = (uint32_t)(span / 1000);
     for (uint64_t i = s->points; i-- > 0 && s->points - i <= SERIES_POINTS;) {
-        uint32_t at = (uint32_t)(i % SERIES_POINTS), age = now_ms - s->point_ms[at];
+        uint32_t at = (uint32_t)(i % SERIES_POINTS), age = now_ms - *point_ms(tr, at);
         if (age >= span_ms) break;
-        if (isnan(s->point_value[at])) continue;
+        if (isnan(*point_value(tr, at))) continue;
         w->t[w->n] = -(double)age / 1000;
-        w->x[w->n++] = s->point_value[at];
+        w->x[w->n++] = *point_value(tr, at);
     }
 }
 
@@ -29,9 +29,9 @@ static void from_blocks(const struct series *s, const struct track *tr, int64_t 
     for (uint64_t q = s->blocks; q-- > block_oldest(s);) {
         int64_t end = block_time(s, tr, q);
         if (now - end >= span) break;
-        if (!(s->block_known[block_at(q)] & BLOCK_COUNT)) continue;
+        if (!(*block_known(tr, block_at(q)) & BLOCK_COUNT)) continue;
         w->t[w->n] = -(double)(now - end) / 1e6;
-        w->x[w->n++] = s->block_mean[block_at(q)];
+        w->x[w->n++] = *block_mean(tr, block_at(q));
     }
 }
 
@@ -117,8 +117,8 @@ struct datum detect_window_drift(const struct detect *d, uint16_t signal, struct
     uint32_t n = 0, all = (uint32_t)((to.us - from.us) / t->step_us);
     for (uint64_t q = block_oldest(s); q < s->blocks; q++) {
         int64_t end = block_time(s, t, q);
-        bool inside = end > from.us && end <= to.us && s->block_known[block_at(q)] & BLOCK_COUNT;
-        if (inside) x[n++] = s->block_median[block_at(q)];
+        bool inside = end > from.us && end <= to.us && *block_known(t, block_at(q)) & BLOCK_COUNT;
+        if (inside) x[n++] = *block_median(t, block_at(q));
     }
     if (n == 0 || 3 * n < 2 * all) return known(NAN, n, WHY_GAPS);
     if (isnan(s->profile) || fabs(s->profile) <= 0) return known(NAN, n, history_why(s, t, DRIFT_DAYS));
@@ -154,7 +154,7 @@ void detect_blocks(const struct detect *d, uint16_t signal, struct instant from,
         if (end < from.us) continue;
         if (end >= to.us) break;
         if (ret->n == 0 && in_block == 0) ret->first = (struct instant){end - t->step_us};
-        if (s->block_known[block_at(q)] & BLOCK_COUNT && n < SERIES_BLOCKS) x[n++] = s->block_median[block_at(q)];
+        if (*block_known(t, block_at(q)) & BLOCK_COUNT && n < SERIES_BLOCKS) x[n++] = *block_median(t, block_at(q));
         if (++in_block < merge) continue;
         bool enough = 3 * n >= 2 * merge;
         out[ret->n++] = enough ? stats_median(x, n) : NAN;
@@ -178,15 +178,15 @@ void detect_count(const struct detect *d, uint16_t signal, struct instant from, 
     int64_t ring_from = s->last_at;
     for (uint64_t i = s->points; i-- > 0 && s->points - i <= SERIES_POINTS;) {
         uint32_t at = (uint32_t)(i % SERIES_POINTS);
-        uint32_t back = (uint32_t)(uint64_t)(s->last_at / 1000) - s->point_ms[at];
+        uint32_t back = (uint32_t)(uint64_t)(s->last_at / 1000) - *point_ms(t, at);
         ring_from = s->last_at - (int64_t)back * 1000;
         if (ring_from < from.us) break;
-        if (ring_from < to.us && !isnan(s->point_value[at])) found++;
+        if (ring_from < to.us && !isnan(*point_value(t, at))) found++;
     }
     for (uint64_t q = block_oldest(s); q < s->blocks && ring_from > from.us; q++) {
         int64_t end = block_time(s, t, q);
         if (end >= ring_from) break;
-        if (end >= from.us && end < to.us) found += s->block_known[block_at(q)] & BLOCK_COUNT;
+        if (end >= from.us && end < to.us) found += *block_known(t, block_at(q)) & BLOCK_COUNT;
     }
     *ret_known = found < *ret_all ? found : *ret_all;
 }

@@ -100,7 +100,7 @@ static double week_part(const struct series *s, const struct track *t, int64_t n
 void score_slot_opened(struct series *s, const struct track *t)
 {
     int64_t no = s->slot_now;
-    s->usual = no == INT64_MIN ? 0 : s->season[season_slot(t, no)] + week_part(s, t, no);
+    s->usual = no == INT64_MIN ? 0 : *season(t, season_slot(t, no)) + week_part(s, t, no);
 }
 
 static double rate(const struct series *s, const struct track *t)
@@ -183,9 +183,9 @@ void score_slot_closed(struct series *s, const struct track *t, int64_t no, bool
     uint32_t slot = season_slot(t, no);
     if (s->season_n > 0 && !excluded) {
         double mean = s->season_sum / s->season_n, week = week_part(s, t, no);
-        if (s->season_days[slot] >= 2) week_learn(s, day_of(t, no), mean - s->season[slot]);
-        if (s->season_days[slot] < SEASON_DAYS) s->season_days[slot]++;
-        s->season[slot] = to_float(s->season[slot] + (mean - week - s->season[slot]) / s->season_days[slot]);
+        if (*season_days(t, slot) >= 2) week_learn(s, day_of(t, no), mean - *season(t, slot));
+        if (*season_days(t, slot) < SEASON_DAYS) ++*season_days(t, slot);
+        *season(t, slot) = to_float(*season(t, slot) + (mean - week - *season(t, slot)) / *season_days(t, slot));
     }
     s->season_sum = 0;
     s->season_n = 0;

@@ -64,7 +64,7 @@ void series_feed(struct series *s, const struct track *t, struct point p)
     }
     /* The ring tells times by 32 bits of milliseconds: after a long silence nothing in it may look recent. */
     if (s->last_at != INT64_MIN && p.at.us - s->last_at > POINTS_SILENCE)
-        for (uint32_t i = 0; i < SERIES_POINTS; i++) s->point_value[i] = NAN;
+        for (uint32_t i = 0; i < SERIES_POINTS; i++) *point_value(t, i) = NAN;
     s->last_at = p.at.us;
     if (s->first_at == INT64_MIN) s->first_at = p.at.us;
     bool known = p.why == WHY_KNOWN && isfinite(p.value);
@@ -74,29 +74,30 @@ void series_feed(struct series *s, const struct track *t, struct point p)
         s->value_at = p.at.us;
     }
     uint32_t at = (uint32_t)(s->points++ % SERIES_POINTS);
-    s->point_value[at] = known ? to_float(p.value) : NAN;
-    s->point_ms[at] = (uint32_t)(uint64_t)(p.at.us / 1000);
+    *point_value(t, at) = known ? to_float(p.value) : NAN;
+    *point_ms(t, at) = (uint32_t)(uint64_t)(p.at.us / 1000);
     blocks_feed(s, t, p.value, p.n, known);
 }
 
 static double larger(double a, double b) { return b > a ? b : a; }
 
-static double window_requests(const struct series *s, uint32_t blocks)
+static double window_requests(const struct series *s, const struct track *t, uint32_t blocks)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < blocks && i < s->blocks; i++) sum += s->weights[(s->blocks - 1 - i) % SERIES_WEIGHTS];
+    for (uint32_t i = 0; i < blocks && i < s->blocks; i++)
+        sum += *block_requests(t, (uint32_t)((s->blocks - 1 - i) % SERIES_WEIGHTS));
     return sum;
 }
 
 /* Mean of the last 30 min, each block with its requests: what stands for the value when 5 min hold too few. */
-static double widened_value(const struct series *s, uint32_t blocks)
+static double widened_value(const struct series *s, const struct track *t, uint32_t blocks)
 {
     double sum = 0, n = 0;
     for (uint32_t i = 0; i < blocks && i < s->blocks; i++) {
         uint64_t q = s->blocks - 1 - i;
-        if (!(s->block_known[block_at(q)] & BLOCK_COUNT)) continue;
-        double w = s->weights[q % SERIES_WEIGHTS];
-        sum += w * s->block_mean[block_at(q)];
+        if (!(*block_known(t, block_at(q)) & BLOCK_COUNT)) continue;
+        double w = *block_requests(t, (uint32_t)(q % SERIES_WEIGHTS));
+        sum += w * *block_mean(t, block_at(q));
         n += w;
     }
     return n > 0 ? sum / n : NAN;
@@ -120,11 +121,11 @@ static void settle_value(struct series *s, const struct track *t, int64_t now)
     } else if (now - s->value_at > 3 * t->interval_us) {
         set_unknown(s, s->why_point == WHY_KNOWN ? WHY_STALE : s->why_point);
     } else if (t->is_quantile && s->has_n) {
-        s->requests = window_requests(s, t->r) * t->weight;
+        s->requests = window_requests(s, t, t->r) * t->weight;
         if (s->requests < REQUESTS_MIN) {
             lead = t->b;
-            s->requests = window_requests(s, t->b) * t->weight;
-            s->x = widened_value(s, t->b);
+            s->requests = window_requests(s, t, t->b) * t->weight;
+            s->x = widened_value(s, t, t->b);
             if (s->requests < REQUESTS_MIN || isnan(s->x)) set_unknown(s, WHY_LOW_TRAFFIC);
         }
     }
@@ -138,8 +139,8 @@ static double warm_level(const struct series *s, const struct track *t)
     uint32_t n = 0;
     for (uint32_t i = 0; i < t->r && i < s->blocks; i++) {
         uint64_t q = s->blocks - 1 - i;
-        if (!(s->block_known[block_at(q)] & BLOCK_COUNT)) continue;
-        float v = s->block_median[block_at(q)];
+        if (!(*block_known(t, block_at(q)) & BLOCK_COUNT)) continue;
+        float v = *block_median(t, block_at(q));
         uint32_t k = n++;
         for (; k > 0 && x[k - 1] > v; k--) x[k] = x[k - 1];
         x[k] = v;
@@ -180,7 +181,7 @@ static void shift_tick(struct series *s, const struct track *t, enum learn learn
 static void series_block(struct series *s, const struct track *t, bool excluded)
 {
     if (++s->block_tick < t->block_ticks) return;
-    blocks_close(s, excluded);
+    blocks_close(s, t, excluded);
 }
 
 void series_tick(struct series *s, const struct track *t, const struct series_tick *k)

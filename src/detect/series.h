@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/time.h"
+#include "detect/archive.h"
 #include "model/evidence.h"
 #include "model/policy.h"
 #include "model/series.h"
@@ -49,18 +50,68 @@ struct track {
     double weight;               /* requests of a block = mean n * weight; 0: the sum of n */
     enum bad bad;
     bool is_quantile, request_layer, log_scale;
-    /* Codes of the 60 days: slot no stands at slots[no % SLOT_RING * stride]. The signals of a service share the memory,
-     * slot by slot, so that it is touched only as history grows. */
-    uint16_t *slots;
-    uint32_t stride;
-    struct past *past;
+    const struct archive *archive;   /* of the service; this signal is number `at` in each row */
+    uint32_t at;
 };
 
-/* What a signal keeps of days and weeks, apart from the rest: most of it is untouched until there is such a past. */
-struct past {
-    uint16_t prof_week[SLOTS_WEEK];
-    uint8_t excluded[SLOT_RING / 8];     /* bit per slot of the ring */
-};
+/* Places in the archive. A block has a row of means, then medians, then numbers of known points with their marks, so a point
+ * values and times. Slots are codes, weeks the anchor's profile, marks a bit for each slot that is excluded. */
+#define BLOCK_WIDTH (4u + 4u + 1u)
+#define POINT_WIDTH (4u + 4u)
+
+static inline float *block_mean(const struct track *t, uint32_t row)
+{
+    return (float *)(void *)(t->archive->blocks + row * t->archive->block_row) + t->at;
+}
+
+static inline float *block_median(const struct track *t, uint32_t row) { return block_mean(t, row) + t->archive->n; }
+
+static inline uint8_t *block_known(const struct track *t, uint32_t row)
+{
+    return (uint8_t *)(t->archive->blocks + row * t->archive->block_row) + 8u * t->archive->n + t->at;
+}
+
+static inline float *point_value(const struct track *t, uint32_t row)
+{
+    return (float *)(void *)t->archive->points + (size_t)2 * row * t->archive->n + t->at;
+}
+
+/* Low 32 bits of milliseconds: the ring spans far less. */
+static inline uint32_t *point_ms(const struct track *t, uint32_t row)
+{
+    return (uint32_t *)(void *)t->archive->points + ((size_t)2 * row + 1) * t->archive->n + t->at;
+}
+
+static inline size_t row_of_one(const struct track *t, uint32_t row) { return (size_t)row * t->archive->n + t->at; }
+
+/* Request counts of the newest blocks: the widened window of 30 min. */
+static inline uint32_t *block_requests(const struct track *t, uint32_t row)
+{
+    return (uint32_t *)(void *)t->archive->requests + row_of_one(t, row);
+}
+
+static inline uint16_t *slot_place(const struct track *t, uint32_t row)
+{
+    return (uint16_t *)(void *)t->archive->slots + row_of_one(t, row);
+}
+
+static inline uint16_t *week_place(const struct track *t, uint32_t row)
+{
+    return (uint16_t *)(void *)t->archive->weeks + row_of_one(t, row);
+}
+
+static inline uint8_t *slot_marks(const struct track *t, uint32_t row) { return (uint8_t *)t->archive->marks + row_of_one(t, row); }
+
+/* By slot of the day: what is usual beside the level, and how many days it was learned from. */
+static inline float *season(const struct track *t, uint32_t row)
+{
+    return (float *)(void *)t->archive->season + row_of_one(t, row);
+}
+
+static inline uint8_t *season_days(const struct track *t, uint32_t row)
+{
+    return (uint8_t *)t->archive->season_days + row_of_one(t, row);
+}
 
 /* How often a score was seen, in steps of a sixteenth of an octave; two generations, so that the past slides. */
 struct score_hist {
@@ -100,17 +151,12 @@ struct series {
     uint32_t slot_count, slot_bad, slot_seen, drift_n, profile_n, season_n, week_n, backwards;
     uint32_t why_point, why_x, why_z, state, lead, quiet, n_unknown;
     float b_sorted[SPIKE_B + 4];            /* behind the known ones: 0 */
-    float season[SLOTS_DAY], week[8];    /* by slot of the day, by day of the week */
-    uint32_t weights[SERIES_WEIGHTS];
-    uint8_t season_days[SLOTS_DAY], week_days[8];
+    float week[8];               /* by day of the week */
+    uint8_t week_days[8];
     uint8_t history, has_n, b_frozen, has_profile, anchor_frozen, anchor_down, imported, idle;
     struct score_hist hist;
     uint16_t slot_acc[SLOT_ACC];
     uint16_t prof_day[SLOTS_DAY];    /* profile as it stood in each of the last 24 h */
-    float point_value[SERIES_POINTS];
-    uint32_t point_ms[SERIES_POINTS];    /* low 32 bits of milliseconds: the ring spans far less */
-    float block_mean[SERIES_BLOCKS], block_median[SERIES_BLOCKS];
-    uint8_t block_known[SERIES_BLOCKS];
 };
 
 void track_init(struct track *t, const struct service_def *s, const struct signal_def *d, double alpha, int64_t tick_us);
@@ -128,7 +174,7 @@ void series_tick(struct series *s, const struct track *t, const struct series_ti
 /* Blocks (blocks.c). block_time: end of block q. */
 void blocks_feed(struct series *s, const struct track *t, double value, uint32_t n, bool known);
 void blocks_gap(struct series *s, const struct track *t, uint64_t missing);
-void blocks_close(struct series *s, bool excluded);
+void blocks_close(struct series *s, const struct track *t, bool excluded);
 int64_t block_time(const struct series *s, const struct track *t, uint64_t q);
 uint64_t block_oldest(const struct series *s);
 static inline uint32_t block_at(uint64_t q) { return (uint32_t)(q % SERIES_BLOCKS); }

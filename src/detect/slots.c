@@ -100,15 +100,15 @@ uint32_t slot_ring_at(int64_t no)
     return (uint32_t)(at < 0 ? at + SLOT_RING : at);
 }
 
-static bool excluded_at(const struct track *t, uint32_t at) { return t->past->excluded[at / 8] >> (at % 8) & 1; }
+static bool excluded_at(const struct track *t, uint32_t at) { return *slot_marks(t, at / 8) >> (at % 8) & 1; }
 
 /* Writes only what differs: a page that was never written takes no room. */
 static void slot_put(const struct track *t, int64_t no, uint16_t code, bool excluded)
 {
     uint32_t at = slot_ring_at(no);
-    uint16_t *slot = &t->slots[(size_t)at * t->stride];
+    uint16_t *slot = slot_place(t, at);
     if (*slot != code) *slot = code;
-    if (excluded_at(t, at) != excluded) t->past->excluded[at / 8] ^= (uint8_t)(1u << (at % 8));
+    if (excluded_at(t, at) != excluded) *slot_marks(t, at / 8) ^= (uint8_t)(1u << (at % 8));
 }
 
 /* Code of a closed slot; 0 when nothing is known about it. */
@@ -116,7 +116,7 @@ uint16_t slot_get(const struct series *s, const struct track *t, int64_t no, boo
 {
     if (s->slot_now == INT64_MIN || no < s->slot_first || no >= s->slot_now || no < s->slot_now - SLOT_RING) return 0;
     uint32_t at = slot_ring_at(no);
-    return with_excluded || !excluded_at(t, at) ? t->slots[(size_t)at * t->stride] : 0;
+    return with_excluded || !excluded_at(t, at) ? *slot_place(t, at) : 0;
 }
 
 static void slot_close(struct series *s, const struct track *t)
@@ -167,7 +167,7 @@ void slots_mark(struct series *s, const struct track *t, int64_t now, int64_t wa
     if (first < s->slot_first) first = s->slot_first;
     for (int64_t no = first; no <= last && no < s->slot_now; no++) {
         uint32_t at = slot_ring_at(no);
-        t->past->excluded[at / 8] |= (uint8_t)(1u << (at % 8));
+        *slot_marks(t, at / 8) |= (uint8_t)(1u << (at % 8));
     }
     if (last >= s->slot_now) s->slot_bad = s->slot_seen;
 }

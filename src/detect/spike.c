@@ -46,26 +46,26 @@ static void replace(struct series *s, float old, float v)
     s->b_sorted[to] = v;
 }
 
-static bool counts(const struct series *s, uint64_t q)
+static bool counts(const struct track *t, uint64_t q)
 {
-    return !(s->block_known[block_at(q)] & (BLOCK_EXCLUDED | BLOCK_OLD));
+    return !(*block_known(t, block_at(q)) & (BLOCK_EXCLUDED | BLOCK_OLD));
 }
 
-static bool known(const struct series *s, uint64_t q) { return s->block_known[block_at(q)] & BLOCK_COUNT; }
+static bool known(const struct track *t, uint64_t q) { return *block_known(t, block_at(q)) & BLOCK_COUNT; }
 
-static void enter(struct series *s, uint64_t q)
+static void enter(struct series *s, const struct track *t, uint64_t q)
 {
-    if (!counts(s, q)) return;
+    if (!counts(t, q)) return;
     s->b_count++;
-    if (known(s, q)) insert(s, s->block_mean[block_at(q)]);
+    if (known(t, q)) insert(s, *block_mean(t, block_at(q)));
 }
 
-static void leave(struct series *s)
+static void leave(struct series *s, const struct track *t)
 {
     uint64_t q = s->b_from++;
-    if (!counts(s, q)) return;
+    if (!counts(t, q)) return;
     s->b_count--;
-    if (known(s, q)) take_out(s, s->block_mean[block_at(q)]);
+    if (known(t, q)) take_out(s, *block_mean(t, block_at(q)));
 }
 
 /* The oldest block that B may hold when it ends before `end`. */
@@ -77,9 +77,9 @@ static uint64_t reach(const struct series *s, const struct track *t, uint64_t en
 }
 
 /* B begins with a block that counts, so that its bounds follow from its blocks alone. */
-static void trim(struct series *s)
+static void trim(struct series *s, const struct track *t)
 {
-    while (s->b_from < s->b_to && s->block_known[block_at(s->b_from)] & (BLOCK_EXCLUDED | BLOCK_OLD)) s->b_from++;
+    while (s->b_from < s->b_to && *block_known(t, block_at(s->b_from)) & (BLOCK_EXCLUDED | BLOCK_OLD)) s->b_from++;
 }
 
 /* B anew: the newest t->b blocks before `end` that are not excluded. */
@@ -89,8 +89,8 @@ void spike_rebuild(struct series *s, const struct track *t, uint64_t end)
     memset(s->b_sorted, 0, sizeof s->b_sorted);
     s->b_from = s->b_to = end;
     uint64_t first = reach(s, t, end);
-    while (s->b_from > first && s->b_count < t->b) enter(s, --s->b_from);
-    trim(s);
+    while (s->b_from > first && s->b_count < t->b) enter(s, t, --s->b_from);
+    trim(s, t);
 }
 
 void spike_closed(struct series *s, const struct track *t)
@@ -102,16 +102,16 @@ void spike_closed(struct series *s, const struct track *t)
         return;
     }
     uint64_t first = reach(s, t, end), q = s->b_to, old = s->b_from;
-    if (s->b_count == t->b && old >= first && counts(s, q) && known(s, q) && counts(s, old) && known(s, old)) {
-        replace(s, s->block_mean[block_at(old)], s->block_mean[block_at(q)]);
+    if (s->b_count == t->b && old >= first && counts(t, q) && known(t, q) && counts(t, old) && known(t, old)) {
+        replace(s, *block_mean(t, block_at(old)), *block_mean(t, block_at(q)));
         s->b_from++;
         s->b_to++;
-        trim(s);
+        trim(s, t);
         return;
     }
-    enter(s, s->b_to++);
-    while (s->b_count > t->b || s->b_from < first) leave(s);
-    trim(s);
+    enter(s, t, s->b_to++);
+    while (s->b_count > t->b || s->b_from < first) leave(s, t);
+    trim(s, t);
 }
 
 static double sorted_median(const float *x, uint32_t n)
@@ -211,15 +211,15 @@ double spike_limited_scale(const struct series *s)
     return half_sd > s->b_rest ? half_sd : s->b_rest;
 }
 
-static double r_mean(const struct series *s, uint32_t r, uint32_t *ret_known)
+static double r_mean(const struct series *s, const struct track *t, uint32_t r, uint32_t *ret_known)
 {
     double sum = 0;
     uint32_t found = 0;
     uint32_t n = s->blocks > r ? r : (uint32_t)s->blocks, at = block_at(s->blocks - n);
     for (; n > 0; n--, at = at + 1 < SERIES_BLOCKS ? at + 1 : 0) {
-        uint8_t k = s->block_known[at];
+        uint8_t k = *block_known(t, at);
         if (!(k & BLOCK_COUNT) || k & BLOCK_OLD) continue;
-        sum += s->block_mean[at];
+        sum += *block_mean(t, at);
         found++;
     }
     *ret_known = found;
@@ -230,7 +230,7 @@ void spike_eval(struct series *s, const struct track *t)
 {
     uint32_t r_known, r = s->lead;
     s->z = NAN;
-    s->r_mean = r_mean(s, r, &r_known);
+    s->r_mean = r_mean(s, t, r, &r_known);
     b_eval(s, t);
     s->b_scale = s->b_half_sd > s->b_rest ? s->b_half_sd : s->b_rest;
     if (s->why_x == WHY_LOW_TRAFFIC) {

@@ -52,6 +52,19 @@ static void put_floats(struct buf *b, const float *x, uint32_t n)
     }
 }
 
+static void put_float(struct buf *b, float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    buf_le32(b, bits);
+}
+
+static void put_u16(struct buf *b, uint16_t x)
+{
+    buf_le8(b, (uint8_t)x);
+    buf_le8(b, (uint8_t)(x >> 8));
+}
+
 static void put_u16s(struct buf *b, const uint16_t *x, uint32_t n)
 {
     uint8_t bytes[256];
@@ -63,11 +76,6 @@ static void put_u16s(struct buf *b, const uint16_t *x, uint32_t n)
             k = 0;
         }
     }
-}
-
-static void get_u32s(struct reader *r, uint32_t *x, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) x[i] = read_le32(r);
 }
 
 static void get_floats(struct reader *r, float *x, uint32_t n)
@@ -106,10 +114,10 @@ static void save_rings(const struct series *s, const struct track *t, struct buf
     uint32_t points = filled(s->points, SERIES_POINTS), blocks = filled(s->blocks, SERIES_BLOCKS);
     for (uint32_t i = 0; i < ACC_MAX; i++) buf_le_double(b, s->acc[i]);
     put_floats(b, s->b_sorted, s->b_known);
-    put_floats(b, s->season, SLOTS_DAY);
+    for (uint32_t i = 0; i < SLOTS_DAY; i++) put_float(b, *season(t, i));
     put_floats(b, s->week, 8);
-    put_u32s(b, s->weights, SERIES_WEIGHTS);
-    buf_add(b, s->season_days, SLOTS_DAY);
+    for (uint32_t i = 0; i < SERIES_WEIGHTS; i++) buf_le32(b, *block_requests(t, i));
+    for (uint32_t i = 0; i < SLOTS_DAY; i++) buf_le8(b, *season_days(t, i));
     buf_add(b, s->week_days, 8);
     put_u16s(b, s->hist.now, HIST_STEPS);
     put_u16s(b, s->hist.before, HIST_STEPS);
@@ -117,16 +125,16 @@ static void save_rings(const struct series *s, const struct track *t, struct buf
     buf_le32(b, s->hist.before_n);
     put_u16s(b, s->slot_acc, SLOT_ACC);
     put_u16s(b, s->prof_day, SLOTS_DAY);
-    put_u16s(b, t->past->prof_week, SLOTS_WEEK);
-    put_floats(b, s->point_value, points);
-    put_u32s(b, s->point_ms, points);
-    put_floats(b, s->block_mean, blocks);
-    put_floats(b, s->block_median, blocks);
-    buf_add(b, s->block_known, blocks);
+    for (uint32_t i = 0; i < SLOTS_WEEK; i++) put_u16(b, *week_place(t, i));
+    for (uint32_t i = 0; i < points; i++) put_float(b, *point_value(t, i));
+    for (uint32_t i = 0; i < points; i++) buf_le32(b, *point_ms(t, i));
+    for (uint32_t i = 0; i < blocks; i++) put_float(b, *block_mean(t, i));
+    for (uint32_t i = 0; i < blocks; i++) put_float(b, *block_median(t, i));
+    for (uint32_t i = 0; i < blocks; i++) buf_le8(b, *block_known(t, i));
     for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now; no++) {
         uint32_t at = slot_ring_at(no);
-        uint16_t code = t->slots[(size_t)at * t->stride];
-        uint8_t bytes[3] = {(uint8_t)code, (uint8_t)(code >> 8), t->past->excluded[at / 8] >> (at % 8) & 1};
+        uint16_t code = *slot_place(t, at);
+        uint8_t bytes[3] = {(uint8_t)code, (uint8_t)(code >> 8), *slot_marks(t, at / 8) >> (at % 8) & 1};
         buf_add(b, bytes, sizeof bytes);
     }
 }
@@ -154,10 +162,10 @@ static void load_rings(struct series *s, const struct track *t, struct reader *r
     uint32_t points = filled(s->points, SERIES_POINTS), blocks = filled(s->blocks, SERIES_BLOCKS);
     for (uint32_t i = 0; i < ACC_MAX; i++) s->acc[i] = read_le_double(r);
     get_floats(r, s->b_sorted, s->b_known);
-    get_floats(r, s->season, SLOTS_DAY);
+    for (uint32_t i = 0; i < SLOTS_DAY; i++) get_floats(r, season(t, i), 1);
     get_floats(r, s->week, 8);
-    get_u32s(r, s->weights, SERIES_WEIGHTS);
-    get_bytes(r, s->season_days, SLOTS_DAY);
+    for (uint32_t i = 0; i < SERIES_WEIGHTS; i++) *block_requests(t, i) = read_le32(r);
+    for (uint32_t i = 0; i < SLOTS_DAY; i++) *season_days(t, i) = read_le8(r);
     get_bytes(r, s->week_days, 8);
     get_u16s(r, s->hist.now, HIST_STEPS);
     get_u16s(r, s->hist.before, HIST_STEPS);
@@ -166,16 +174,16 @@ static void load_rings(struct series *s, const struct track *t, struct reader *r
     hist_find_top(&s->hist);
     get_u16s(r, s->slot_acc, SLOT_ACC);
     get_u16s(r, s->prof_day, SLOTS_DAY);
-    get_u16s(r, t->past->prof_week, SLOTS_WEEK);
-    get_floats(r, s->point_value, points);
-    get_u32s(r, s->point_ms, points);
-    get_floats(r, s->block_mean, blocks);
-    get_floats(r, s->block_median, blocks);
-    get_bytes(r, s->block_known, blocks);
+    for (uint32_t i = 0; i < SLOTS_WEEK; i++) get_u16s(r, week_place(t, i), 1);
+    for (uint32_t i = 0; i < points; i++) get_floats(r, point_value(t, i), 1);
+    for (uint32_t i = 0; i < points; i++) *point_ms(t, i) = read_le32(r);
+    for (uint32_t i = 0; i < blocks; i++) get_floats(r, block_mean(t, i), 1);
+    for (uint32_t i = 0; i < blocks; i++) get_floats(r, block_median(t, i), 1);
+    for (uint32_t i = 0; i < blocks; i++) *block_known(t, i) = read_le8(r);
     for (int64_t no = slots_from(s); s->slot_now != INT64_MIN && no < s->slot_now && !r->failed; no++) {
         uint32_t at = slot_ring_at(no);
-        get_u16s(r, &t->slots[(size_t)at * t->stride], 1);
-        if (read_le8(r)) t->past->excluded[at / 8] |= (uint8_t)(1u << (at % 8));
+        get_u16s(r, slot_place(t, at), 1);
+        if (read_le8(r)) *slot_marks(t, at / 8) |= (uint8_t)(1u << (at % 8));
     }
 }
 
@@ -229,9 +237,9 @@ static bool load_series(struct series *s, const struct track *t, struct reader *
     for (uint32_t i = 1; i < s->b_known; i++)            /* sorted and without NaN, or the search in it goes astray */
         if (!(s->b_sorted[i - 1] <= s->b_sorted[i])) return false;
     for (uint32_t i = 0; i < SLOTS_DAY; i++)
-        if (!isfinite(s->season[i]) || !isfinite(s->week[i % 8])) return false;
+        if (!isfinite(*season(t, i)) || !isfinite(s->week[i % 8])) return false;
     for (uint32_t i = 0; i < SERIES_BLOCKS; i++)
-        if (s->block_known[i] & BLOCK_COUNT && !(isfinite(s->block_mean[i]) && isfinite(s->block_median[i]))) return false;
+        if (*block_known(t, i) & BLOCK_COUNT && !(isfinite(*block_mean(t, i)) && isfinite(*block_median(t, i)))) return false;
     if (r->failed) return false;
     score_slot_opened(s, t);
     if (!s->b_frozen) spike_rebuild(s, t, s->b_to);      /* it follows from the blocks: no second truth is taken */
@@ -308,7 +316,7 @@ static bool load_state(struct detect_state *st, const struct detect *d, struct r
 
 /* The clock began anew, so nothing that is counted in its instants means anything: points, blocks and the spike view go;
  * baseline, scale, score, slots and anchor stay. */
-static void forget_instants(struct series *s)
+static void forget_instants(struct series *s, const struct track *t)
 {
     s->last_at = s->value_at = s->first_at = s->last_tick = INT64_MIN;
     s->value = s->x = s->z = s->r_mean = s->b_median = s->b_scale = s->b_rest = s->b_half_sd = NAN;
@@ -318,12 +326,15 @@ static void forget_instants(struct series *s)
     s->b_frozen = s->history = 0;
     s->why_point = s->why_x = WHY_MISSING;
     s->why_z = WHY_WARMING;
-    memset(s->weights, 0, sizeof s->weights);
-    memset(s->block_known, 0, sizeof s->block_known);
-    memset(s->block_mean, 0, sizeof s->block_mean);
-    memset(s->block_median, 0, sizeof s->block_median);
-    memset(s->point_value, 0, sizeof s->point_value);
-    memset(s->point_ms, 0, sizeof s->point_ms);
+    for (uint32_t i = 0; i < SERIES_WEIGHTS; i++) *block_requests(t, i) = 0;
+    for (uint32_t i = 0; i < SERIES_BLOCKS; i++) {
+        *block_mean(t, i) = *block_median(t, i) = 0;
+        *block_known(t, i) = 0;
+    }
+    for (uint32_t i = 0; i < SERIES_POINTS; i++) {
+        *point_value(t, i) = 0;
+        *point_ms(t, i) = 0;
+    }
     memset(s->b_sorted, 0, sizeof s->b_sorted);
     memset(s->acc, 0, sizeof s->acc);
 }
@@ -363,30 +374,31 @@ bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant
     if (r.failed || r.at != r.len || checksum(body, body_len, FNV_BASIS) != sum) return false;
     struct detect_state st = {0};
     struct detect fresh = *d;
-    CHECK_MEMORY(detect_memory(d->n, &fresh.series, &fresh.slots));   /* "not loaded" would mean to learn anew */
+    CHECK_MEMORY(detect_memory(&fresh));     /* "not loaded" would mean to learn anew */
     struct reader in = {.p = body, .len = body_len};
-    detect_point_slots(&fresh);              /* the tracks are shared: they point back below if nothing is taken */
+    detect_point_tracks(&fresh, &fresh.archive);   /* the tracks are shared: they point back below */
     bool good = load_all(&fresh, &st, &in);
     if (good && now.us < st.last_tick) {
-        for (uint16_t i = 0; i < d->n; i++) forget_instants(&fresh.series[i]);
+        for (uint16_t i = 0; i < d->n; i++) forget_instants(&fresh.series[i], &d->tracks[i]);
         st.last_tick = st.onset = st.release_at = INT64_MIN;
         st.excluded_n = 0;
     }
     struct detect old = good ? *d : fresh;
     if (good) {
         d->series = fresh.series;
-        d->slots = fresh.slots;
+        d->archive = fresh.archive;
         d->st = st;
     }
-    free(old.series);
-    free(old.slots);
-    detect_point_slots(d);
+    detect_forget_memory(&old);
+    detect_point_tracks(d, &d->archive);
     return good;
 }
 
+size_t detect_hot_bytes(const struct detect *d) { return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks); }
+
 size_t detect_bytes(const struct detect *d)
 {
-    return sizeof *d + d->n * (sizeof *d->series + sizeof *d->tracks + SLOT_RING * sizeof *d->slots + sizeof(struct past));
+    return detect_hot_bytes(d) + d->archive.size;
 }
 
 /* Over the memory itself, eight bytes at a time: the structs have no gaps and no leftovers (state_test holds them to it),
@@ -405,11 +417,10 @@ static uint64_t digest_words(const void *bytes, size_t len, uint64_t h)
 
 uint64_t detect_digest(const struct detect *d)
 {
-    _Static_assert(sizeof(struct series) % 8 == 0 && sizeof(struct detect_state) % 8 == 0 && sizeof(struct past) % 8 == 0 &&
-                       SLOT_RING % 4 == 0, "digest takes whole words");
+    _Static_assert(sizeof(struct series) % 8 == 0 && sizeof(struct detect_state) % 8 == 0, "digest takes whole words");
     uint64_t h = digest_words(&d->st, sizeof d->st, FNV_BASIS);
     h = digest_words(d->series, d->n * sizeof *d->series, h);
-    return digest_words(d->slots, detect_slots_size(d->n), h);
+    return digest_words(d->archive.memory, d->archive.size, h);
 }
 
 struct detect *detect_clone(const struct detect *d)
@@ -420,15 +431,15 @@ struct detect *detect_clone(const struct detect *d)
     *c = *d;
     size_t n = d->n ? d->n : 1u;
     c->series = NULL;
-    c->slots = NULL;
+    c->archive = (struct archive){0};
     c->tracks = malloc(n * sizeof *c->tracks);
-    if (!c->tracks || !detect_memory(d->n, &c->series, &c->slots)) {
+    if (!c->tracks || !detect_memory(c)) {
         detect_free(c);
         return NULL;
     }
     memcpy(c->tracks, d->tracks, n * sizeof *c->tracks);
     memcpy(c->series, d->series, n * sizeof *c->series);
-    memcpy(c->slots, d->slots, detect_slots_size(d->n));
-    detect_point_slots(c);
+    archive_copy(&c->archive, &d->archive);
+    detect_point_tracks(c, &c->archive);
     return c;
 }
