@@ -85,7 +85,9 @@ struct v1_port {
     void (*tls)(void *ctx, char subject[200], struct wall *ends);  /* "": none */
     enum status (*checkpoint)(void *ctx, struct buf *note, struct err *e);
     enum status (*prove)(void *ctx, uint64_t seq, struct buf *out, struct err *e);
-    enum status (*verify)(void *ctx, struct v1_verified *ret, struct err *e);   /* LIMIT: too long for an answer */
+    /* The whole log, beside the loop, however long it is. `done` is called once; `v` is NULL when the check could not be made. */
+    void (*verify)(void *ctx, void (*done)(void *done_ctx, const struct v1_verified *v, enum status s, const char *why),
+                   void *done_ctx);
     void (*audit)(void *ctx, struct v1_audit *ret);
     enum status (*deploy)(void *ctx, uint16_t service, const char *version, const char *by, struct err *e);
     /* NOT_FOUND: no such incident. `done` is called once, when the record is durable or it is known that it is not. */

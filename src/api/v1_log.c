@@ -200,32 +200,30 @@ void v1_get_checkpoint(void *ctx, struct http_request *r)
     reply_file(r, s, &note, &e);
 }
 
-void v1_get_verify(void *ctx, struct http_request *r)
+static void verified(void *ctx, const struct v1_verified *v, enum status s, const char *why)
 {
-    const struct v1_port *port = v1_port_of(ctx);
-    struct v1_verified v = {0};
+    struct http_request *r = ctx;
     struct v1_answer a;
-    struct err e;
-    struct api *api = ctx;
-    enum status s = port->verify(port->ctx, &v, &e);
-    if (s == STATUS_OK) {
-        api->verified = v;
-        api->verified_at = api->access.port.now(api->access.port.ctx);
-    }
-    if (s != STATUS_OK) {
-        v1_refuse(r, s, e.text, "");
+    if (!v) {
+        v1_refuse(r, s, why, "");
         return;
     }
     v1_begin(&a);
     emit_open(&a.e, "data", '{');
-    emit_bool(&a.e, "good", v.good);
-    emit_int(&a.e, "records", (int64_t)v.records);
-    emit_int(&a.e, "checkpoints", (int64_t)v.checkpoints);
-    if (!v.good && v.bad_seq <= INT64_MAX) emit_int(&a.e, "first_bad_record", (int64_t)v.bad_seq);
+    emit_bool(&a.e, "good", v->good);
+    emit_int(&a.e, "records", (int64_t)v->records);
+    emit_int(&a.e, "checkpoints", (int64_t)v->checkpoints);
+    if (!v->good && v->bad_seq <= INT64_MAX) emit_int(&a.e, "first_bad_record", (int64_t)v->bad_seq);
     else emit_null(&a.e, "first_bad_record");
-    emit_text_or_null(&a.e, "why", v.why);
+    emit_text_or_null(&a.e, "why", v->why);
     emit_close(&a.e, '}');
     v1_end(&a, r);
+}
+
+void v1_get_verify(void *ctx, struct http_request *r)
+{
+    const struct v1_port *port = v1_port_of(ctx);
+    port->verify(port->ctx, verified, r);
 }
 
 static bool keep_seq(void *arg, uint64_t seq, const struct record *r, const char *bytes, size_t len)

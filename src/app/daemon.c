@@ -348,6 +348,7 @@ static void close_all(struct daemon *d)
     while (d->commands) {
         struct pending_command *c = d->commands;
         d->commands = c->next;
+        if (c->done) c->done(c->done_ctx, STATUS_BUSY, "the daemon ends", "");
         free(c);
     }
     daemon_access_close(d);

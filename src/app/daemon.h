@@ -117,6 +117,8 @@ struct daemon {
     /* daemon_v1.c, daemon_import.c */
     struct work *checker;                  /* daemon_check.c; NULL: not yet */
     int64_t check_at;                      /* monotonic; 0: not decided yet */
+    struct check_waiter *check_waiters;    /* for a check that is about to begin */
+    bool check_queued;                     /* one is */
     struct daemon_chart *charts;           /* daemon_chart.c: by service */
     uint16_t chart_n;
     struct v1_port v1;
@@ -202,6 +204,8 @@ void daemon_past_free(struct daemon *d);
 void daemon_v1_close(struct daemon *d);
 /* The whole audit log is checked in the background now and then, so that the console can say when it was last good. */
 void daemon_check_second(struct daemon *d);
+void daemon_check_now(void *daemon, void (*done)(void *done_ctx, const struct v1_verified *v, enum status s, const char *why),
+                      void *done_ctx);
 void daemon_check_close(struct daemon *d);               /* before the API ends */
 bool daemon_access_open(struct daemon *d);
 void daemon_access_say(struct daemon *d);                /* the link for the first admin */

@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "loop/control.h"
 
-#define VERIFY_RECORDS_MAX 20000   /* a second or so in the loop thread; more is for the command line */
-
 struct relay { const struct v1_sink *sink; };
 
 static bool relay_record(void *arg, const struct store_entry *x)
@@ -74,24 +72,6 @@ static void get_audit(void *ctx, struct v1_audit *ret)
     (void)text_copy(ret->trouble, sizeof ret->trouble, h.text);
 }
 
-static enum status verify(void *ctx, struct v1_verified *ret, struct err *e)
-{
-    struct daemon *d = ctx;
-    struct store_report report;
-    struct store_health h;
-    store_health(d->store, &h);
-    if (h.size > VERIFY_RECORDS_MAX) {
-        return err_set(e, STATUS_LIMIT, "the log is too long to check in an answer; use: trimtab audit verify %.300s/audit.db",
-                       d->data);
-    }
-    enum status s = store_verify(d->store, &report, e);
-    if (s != STATUS_OK) return s;
-    *ret = (struct v1_verified){.good = report.good, .records = report.records, .checkpoints = report.checkpoints,
-                                .bad_seq = report.bad_seq};
-    (void)text_copy(ret->why, sizeof ret->why, report.why);
-    return STATUS_OK;
-}
-
 static enum status deploy(void *ctx, uint16_t service, const char *version, const char *by, struct err *e)
 {
     struct event x = {.kind = EVENT_RELEASE, .service = service};
@@ -106,7 +86,7 @@ void daemon_v1_open(struct daemon *d)
 {
     d->v1 = (struct v1_port){
         .ctx = d, .incidents = get_incidents, .incident = get_incident, .story = get_story, .records = get_records,
-        .checkpoint = get_checkpoint, .prove = get_proof, .verify = verify, .audit = get_audit, .deploy = deploy,
+        .checkpoint = get_checkpoint, .prove = get_proof, .verify = daemon_check_now, .audit = get_audit, .deploy = deploy,
         .import = daemon_import,
     };
     daemon_feedback_open(d);

@@ -179,9 +179,9 @@ class SystemTest(unittest.TestCase):
             f.write(CONFIG.format(mode=mode, target=self.target.address, timeout=timeout, write_more=write_more, more=more))
         return path
 
-    def seed(self, config):
+    def seed(self, config, *more):
         subprocess.run([SEED, config, os.path.join(self.folder, "data"), "latency_p99=38", "queue_depth=140", "throughput=1000",
-                        "batch_size=31", "gpu_util=0.65", "error_ratio=0.001"], check=True)
+                        "batch_size=31", "gpu_util=0.65", "error_ratio=0.001", *more], check=True)
 
     def start(self, config, *flags, speed=0, wait=True, env=None):
         d = Daemon(self.folder, config, *flags, speed=self.speed if speed == 0 else speed, wait=wait, env=env)

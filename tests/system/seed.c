@@ -1,5 +1,6 @@
-/* Gives a data folder a service that has already learned a day: seed CONFIG DATA SIGNAL=VALUE...
- * Each named signal gets 25 h of that value with a little noise, through the same import the daemon has. */
+/* Gives a data folder a service that has already learned a day: seed CONFIG DATA SIGNAL=VALUE... [records=N]
+ * Each named signal gets 25 h of that value with a little noise, through the same import the daemon has. records: so many
+ * starts of a daemon stand in its log. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,23 @@ static void import(struct loop *loop, uint16_t signal, double value, struct inst
     loop_step(loop, &e, &u);
 }
 
+#define BATCH STORE_APPEND_MAX
+
+static void write_records(struct store *store, uint64_t n, struct wall wall)
+{
+    static struct record batch[BATCH];
+    struct err e;
+    for (uint64_t i = 0; i < n; i += BATCH) {
+        for (unsigned k = 0; k < BATCH; k++) {
+            record_init(&batch[k], RECORD_START);
+            record_i64(&batch[k], RF_AT, wall.us - (int64_t)(n - i - k) * US_PER_S);
+            record_text(&batch[k], RF_BY, "trimtab");
+        }
+        uint64_t left = n - i;
+        if (store_append_now(store, batch, left < BATCH ? (uint32_t)left : BATCH, NULL, &e) != STATUS_OK) die("records", e.text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
@@ -54,20 +72,26 @@ int main(int argc, char **argv)
     struct instant now = {(int64_t)t.tv_sec * US_PER_S};
     struct wall wall = {now.us};
     struct loop *loop = loop_new(p, now, wall, (struct loop_options){.alone = true});
+    uint64_t records = 0;
     for (int i = 3; i < argc; i++) {
         char *equal = strchr(argv[i], '=');
         double value = 0;
         if (!equal || !num_parse_all(equal + 1, strlen(equal + 1), &value)) die(argv[i], "expected SIGNAL=VALUE");
         *equal = '\0';
+        if (strcmp(argv[i], "records") == 0) {
+            records = (uint64_t)value;
+            continue;
+        }
         uint16_t signal = service_signal(&p->services[0], argv[i]);
         if (signal == NO_INDEX) die(argv[i], "no such signal");
-        import(loop, signal, value, now, wall, i + 1 == argc);
+        import(loop, signal, value, now, wall, i + 1 == argc || strncmp(argv[i + 1], "records=", 8) == 0);
     }
     loop_service_state(loop, 0, &state);
     struct store_options o = {.dir = argv[2], .origin = p->origin, .unthreaded = true};
     if (store_open(&store, &o, &e) != STATUS_OK) die(argv[2], e.text);
     if (store_state_put(store, p->services[0].name, wall.us, state.data, state.len, &e) != STATUS_OK) die(argv[2], e.text);
     store_history_flush(store);
+    write_records(store, records, wall);
     store_close(store);
     buf_free(&state);
     loop_free(loop);
