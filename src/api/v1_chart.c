@@ -140,6 +140,7 @@ static const char *mark_of(enum record_kind k)
     case RECORD_RESUME: return "resume";
     case RECORD_FREEZE:
     case RECORD_MAINTENANCE:
+    case RECORD_WINDOW_END:
     case RECORD_YIELDED:
     case RECORD_HELD: return "freeze";
     default: return NULL;
@@ -150,11 +151,12 @@ struct marks { struct emit *e; struct wall from, to; unsigned n; };
 
 static void mark_text(struct buf *b, const struct record *r)
 {
-    if (record_has(r, RF_KNOB)) buf_printf(b, "%s ", record_get_text(r, RF_KNOB));
+    if (record_has(r, RF_KNOB)) buf_puts(b, record_get_text(r, RF_KNOB));
     if (record_has(r, RF_FROM) && record_has(r, RF_TO)) {
         bool back = r->kind == RECORD_UNDONE;
-        buf_printf(b, "%s -> %s: ", record_get_text(r, back ? RF_TO : RF_FROM), record_get_text(r, back ? RF_FROM : RF_TO));
+        buf_printf(b, " %s -> %s", record_get_text(r, back ? RF_TO : RF_FROM), record_get_text(r, back ? RF_FROM : RF_TO));
     }
+    if (b->len) buf_puts(b, ": ");
     buf_puts(b, record_has(r, RF_VERDICT) ? record_get_text(r, RF_VERDICT) : record_kind_meaning(r->kind));
 }
 

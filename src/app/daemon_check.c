@@ -18,7 +18,14 @@ struct check_waiter {
     void *ctx;
 };
 
-struct check { struct daemon *d; struct audit_verifier key; char path[1200]; struct store_report report; enum status status; struct err err; };
+struct check {
+    struct daemon *d;
+    struct audit_verifier key;
+    char path[1200];
+    struct store_report report;
+    enum status status;
+    struct err err;
+};
 
 static void run(void *ctx)
 {

@@ -7,6 +7,9 @@ import { PASSWORD } from "./bed.mjs";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+// Rules are written in the language of the configuration, in which their values are filled in.
+const WRITTEN_BY_PEOPLE = /: (true|false|unknown)\b|the numbers look odd|looks right|look at the new version/;
+
 export class Eyes {
   constructor(browser, shots) {
     this.browser = browser;
@@ -71,6 +74,22 @@ export class Eyes {
     if (need > have + 1) throw new Error(`${name}: the page is ${need} wide in a window of ${have}`);
   }
 
+  /** In Chinese mode no sentence is English, but what people of these tests have written. */
+  async language(page, name) {
+    const english = await page.evaluate(() => {
+      if (document.documentElement.lang !== "zh-CN") return [];
+      const found = [];
+      const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+        if (n.parentElement?.closest("code, pre, textarea, [lang=en]")) continue;
+        if (/\b[a-z]{2,}(?: [a-z]{2,}){2,}/.test(n.textContent)) found.push(n.textContent.trim());
+      }
+      return found;
+    });
+    const foreign = english.filter((x) => !WRITTEN_BY_PEOPLE.test(x));
+    if (foreign.length) throw new Error(`${name}: English in Chinese: ${JSON.stringify(foreign, null, 1)}`);
+  }
+
   async shot(page, name, full = true) {
     await page.screenshot({ path: join(this.shots, `${name}.png`), fullPage: full, animations: "disabled" });
   }
@@ -79,6 +98,7 @@ export class Eyes {
   async look(page, name, full = true) {
     await this.shot(page, name, full);
     await this.narrow(page, name);
+    await this.language(page, name);
     await this.axe(page, name);
     if (page.faults.length) throw new Error(`${name}: ${page.faults.join("\n")}`);
   }

@@ -1,8 +1,9 @@
 // The frame of every page: who and what, the switch, the way to the pages, what is out of order.
 import type { ComponentType, JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { may, session } from "./api/client";
 import { span, t, word } from "./i18n/i18n";
+import { heard } from "./i18n/said";
 import { ActDialog, toast } from "./parts/act";
 import { ErrorNote, Link } from "./parts/basic";
 import { Boundary } from "./parts/boundary";
@@ -96,13 +97,13 @@ function Troubles(): JSX.Element {
       {s && !s.ready && (
         <div class="banner polling" role="status">
           <Icon name="clock" />
-          <div>{t("top.not-ready", { why: s.not_ready_why ?? "" })}</div>
+          <div>{t("top.not-ready", { why: heard(s.not_ready_why) })}</div>
         </div>
       )}
       {s?.audit.trouble && (
         <div class="banner halted" role="alert">
           <Icon name="cross" />
-          <div>{t("top.audit-trouble", { why: s.audit.trouble })}</div>
+          <div>{t("top.audit-trouble", { why: heard(s.audit.trouble) })}</div>
         </div>
       )}
       {s && !s.last_reload_good && (
@@ -195,17 +196,17 @@ function Body(): JSX.Element {
   );
 }
 
-/** A new page takes the focus to its title, so that a keyboard and a screen reader start there. */
+/** A new page takes the focus to its title, so that a keyboard and a screen reader start there; the first one is the browser's. */
 function useTitleFocus(): void {
   const path = place.value.path;
+  const shown = useRef(path);
   useEffect(() => {
     const title = document.getElementById("page-title");
-    if (title && document.activeElement === document.body) title.focus({ preventScroll: true });
     document.title = title?.textContent ? `${title.textContent} \u00b7 trimtab` : "trimtab";
+    if (!title || shown.current === path) return;
+    shown.current = path;
+    title.focus({ preventScroll: true });
   });
-  useEffect(() => {
-    document.getElementById("page-title")?.focus({ preventScroll: true });
-  }, [path]);
 }
 
 export function App(): JSX.Element {

@@ -49,7 +49,7 @@ describe("a line", () => {
     expect(sentenceOf(line({ state: "undo-writing", action }), () => 5)).toBe("Taking batch_max back to 32.");
     expect(sentenceOf(line({}), () => null)).toBe("Nothing to do.");
     const open = line({ state: "open", incident, reason: "evidence-before" });
-    expect(sentenceOf(open, () => null)).toBe("slo: waiting for enough evidence before a change.");
+    expect(sentenceOf(open, () => null)).toBe("slo: too few points since the onset to judge a change against.");
   });
 
   it("says it in Chinese too", () => {
@@ -189,6 +189,7 @@ function story(): Story {
         undo: { at: T1, seq: 9, by: "auto", outcome: "undone", done_at: T1, read: "32", by_hand: null },
       },
     ],
+    requests: [],
     would: [],
     ended: null,
     live: null,
@@ -240,7 +241,9 @@ describe("an incident", () => {
       request: null,
     } as unknown as Story["live"];
     const last = storySteps(s, () => null).pop();
-    expect(last?.text).toBe("No change so far: the last write is too recent for its effect to be told apart.");
+    expect(last?.text).toBe(
+      "No change so far: the last write, or taking one back, is too recent for the effects of two to be told apart.",
+    );
   });
 
   it("goes to the clipboard as Markdown with nothing read as markup", () => {

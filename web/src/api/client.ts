@@ -1,6 +1,6 @@
 // One way to the daemon: envelope off, CSRF on, refusals as values with the daemon's own sentence.
 import { signal } from "@preact/signals";
-import type { Session } from "./types";
+import type { Change, Session } from "./types";
 
 export class ApiError extends Error {
   constructor(
@@ -9,6 +9,8 @@ export class ApiError extends Error {
     message: string,
     readonly reason: string | null,
     readonly retryAfter: number | null,
+    /** What is different now from when a person was asked; empty when that is not the matter. */
+    readonly changes: Change[] = [],
   ) {
     super(message);
   }
@@ -28,6 +30,7 @@ interface Envelope {
   error?: string;
   errorType?: string;
   reason?: string;
+  changes?: Change[];
 }
 
 async function refusal(answer: Response): Promise<ApiError> {
@@ -44,6 +47,7 @@ async function refusal(answer: Response): Promise<ApiError> {
     body.error ?? `HTTP ${String(answer.status)}`,
     body.reason ?? null,
     wait > 0 ? wait : null,
+    body.changes,
   );
 }
 
@@ -87,8 +91,9 @@ export async function post<T = { done: string; detail?: string | null }>(path: s
   return ((await answer.json()) as { data: T }).data;
 }
 
-export async function remove(path: string): Promise<void> {
-  await send("DELETE", path);
+export async function remove<T = { done: string; detail?: string | null }>(path: string): Promise<T> {
+  const answer = await send("DELETE", path);
+  return ((await answer.json()) as { data: T }).data;
 }
 
 let askedSessions = 0;

@@ -20,6 +20,7 @@ export type {
   Policy,
   PolicyDiff,
   PolicyKnob,
+  Report,
   Series,
   Service,
   Session,
@@ -35,6 +36,8 @@ export type {
 export type AuditRecord = G.Record & Record<string, unknown>;
 export type CompareSignal = G.Compare["signals"][number];
 export type InboxRequest = G.Inbox["requests"][number];
+export type Change = NonNullable<G.Error["changes"]>[number];
+export type FreezeWindow = G.Windows["windows"][number];
 export type IncidentRow = G.Incidents["incidents"][number];
 export type Mark = G.Series["marks"][number];
 export type PolicyService = G.Policy["services"][number];

@@ -2,15 +2,18 @@
 import type { ComponentChild } from "preact";
 import { duration as spanText, type Words } from "../fmt/time";
 import { lang, type Lang } from "../state/settings";
-import en from "./en.json";
-import zh from "./zh.json";
+import book from "virtual:book";
+import type en from "./en.json";
 
 export type Key = keyof typeof en;
 /** A parameter that is not known is shown as a question mark. */
 export type Params = Record<string, string | number | null | undefined>;
 export type RichParams = Record<string, ComponentChild>;
 
-const BOOKS: Record<Lang, Record<string, string>> = { en, zh };
+const [keys, english, chinese] = book;
+const column = (texts: string[]): Record<string, string> =>
+  Object.fromEntries(keys.map((key, i) => [key, texts[i] ?? ""]));
+const BOOKS: Record<Lang, Record<string, string>> = { en: column(english), zh: column(chinese) };
 
 /** {name} is a parameter; {name|one|many} chooses by number, as English needs it. */
 const HOLE = /\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g;
@@ -38,7 +41,25 @@ export function word(area: string, name: string | null | undefined): string {
   return BOOKS[lang.value][`${area}.${name}`] ?? name;
 }
 
-export const hasWord = (area: string, name: string): boolean => `${area}.${name}` in en;
+export const hasWord = (area: string, name: string): boolean => `${area}.${name}` in BOOKS.en;
+
+/** The names of one area that are not small words of the catalogue's own (kinds of records are written large). */
+export const wordsOf = (area: string): string[] =>
+  keys
+    .filter((k) => k.startsWith(`${area}.`))
+    .map((k) => k.slice(area.length + 1))
+    .filter((n) => n === n.toUpperCase());
+
+/** The other way round: from the daemon's English sentence of one area to that of the reader. */
+function reverse(area: string): (text: string) => string | null {
+  const found = new Map(keys.flatMap((k, i) => (k.startsWith(`${area}.`) ? [[english[i] ?? "", k] as const] : [])));
+  return (text) => {
+    const key = found.get(text);
+    return key ? (BOOKS[lang.value][key] ?? null) : null;
+  };
+}
+export const reasonOf = reverse("reason");
+export const meaningOf = reverse("meaning");
 
 /** The sentence in pieces, so that a parameter may be a link or a time. */
 export function rich(key: Key, params: RichParams): ComponentChild[] {

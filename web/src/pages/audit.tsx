@@ -5,10 +5,10 @@ import { ApiError, get } from "../api/client";
 import type { AuditRecord } from "../api/types";
 import type { AuditState } from "../api/types";
 import { count } from "../fmt/number";
-import { t, word } from "../i18n/i18n";
-import { Ago, Badge, Choice, ErrorNote, Heading, Show } from "../parts/basic";
+import { t, word, wordsOf } from "../i18n/i18n";
+import { heard } from "../i18n/said";
+import { Ago, Badge, ErrorNote, Heading, QueryChoice, ServiceChoice, Show } from "../parts/basic";
 import { RecordList } from "../parts/records";
-import { lines } from "../state/live";
 import { useLoad } from "../state/load";
 import { query, setQuery } from "../state/url";
 
@@ -45,7 +45,7 @@ function VerifyNow(): JSX.Element {
           <Badge tone={result.good ? "good" : "bad"}>
             {result.good
               ? t("audit.verify-good", { n: count(result.records), checkpoints: count(result.checkpoints) })
-              : t("audit.verify-bad", { n: result.first_bad_record ?? "?", why: result.why ?? "" })}
+              : t("audit.verify-bad", { n: result.first_bad_record ?? "?", why: heard(result.why) })}
           </Badge>
         )}
       </span>
@@ -70,7 +70,7 @@ function State(p: { of: AuditState }): JSX.Element {
           {v && (
             <>
               <Badge tone={v.good ? "good" : "bad"}>{t(v.good ? "audit.good" : "audit.bad")}</Badge> <Ago at={v.at} />
-              {v.why && <div class="quote">{v.why}</div>}
+              {v.why && <div class="quote">{heard(v.why)}</div>}
             </>
           )}
         </dd>
@@ -94,13 +94,7 @@ function State(p: { of: AuditState }): JSX.Element {
   );
 }
 
-const KINDS =
-  "INCIDENT CLOSED HANDOVER REQUEST APPROVAL REJECT VOID EXPIRED INTENT APPLIED FAILED VERDICT UNDO UNDONE " +
-  "CANCEL ROLLBACK HALT RESUME EXTERNAL RELEASE ACCEPTED RETRY WOULD POLICY MODE START STOP IMPORT";
-
 function Filters(): JSX.Element {
-  const kinds = ["", ...KINDS.split(" ")].map((v) => ({ value: v, text: v ? word("record", v) : t("all") }));
-  const services = ["", ...lines.value.map((l) => l.service).sort()].map((v) => ({ value: v, text: v || t("all") }));
   return (
     <form
       class="filters"
@@ -118,21 +112,13 @@ function Filters(): JSX.Element {
           setQuery({ q: e.currentTarget.value, before: "" });
         }}
       />
-      <Choice
-        label={t("incidents.service")}
-        value={query("service")}
-        options={services}
-        set={(v) => {
-          setQuery({ service: v, before: "" });
-        }}
-      />
-      <Choice
+      <ServiceChoice clear={["before"]} />
+      <QueryChoice
+        name="kind"
         label={t("audit.kind")}
-        value={query("kind")}
-        options={kinds}
-        set={(v) => {
-          setQuery({ kind: v, before: "" });
-        }}
+        values={wordsOf("record")}
+        text={(v) => word("record", v)}
+        clear={["before"]}
       />
     </form>
   );

@@ -3,7 +3,11 @@ import type { JSX } from "preact";
 import type { Health, ModuleView } from "../api/types";
 import { bytes, count, digits } from "../fmt/number";
 import { span, t, word } from "../i18n/i18n";
+import { heard } from "../i18n/said";
 import { Ago, Badge, Empty, Heading, Scroll, Show, When } from "../parts/basic";
+import { ask } from "../parts/act";
+import { Windows } from "../parts/windows";
+import { may } from "../api/client";
 import { useLoad } from "../state/load";
 
 function Modules(p: { of: ModuleView[] }): JSX.Element {
@@ -15,7 +19,7 @@ function Modules(p: { of: ModuleView[] }): JSX.Element {
           <Badge tone={m.healthy ? "good" : "bad"}>{t(m.healthy ? "health.beats" : "health.silent")}</Badge>
           <span>{t("health.last-beat", { span: span(m.silent_seconds) })}</span>
           <span>{t("health.runs", { runs: count(m.runs), errors: count(m.errors) })}</span>
-          {m.note && <span class="quote">{m.note}</span>}
+          {m.note && <span class="quote">{heard(m.note)}</span>}
         </li>
       ))}
     </ol>
@@ -53,7 +57,7 @@ function Scrape(p: { of: Health["scrape"] }): JSX.Element {
                 </td>
                 <td class="num">{s.age_seconds === null ? t("unknown") : span(s.age_seconds)}</td>
                 <td class="num">{s.lag_seconds === null ? "" : span(s.lag_seconds)}</td>
-                <td>{s.error ?? ""}</td>
+                <td>{heard(s.error)}</td>
               </tr>
             ))}
           </tbody>
@@ -78,15 +82,15 @@ function Store(p: { of: Health["store"] }): JSX.Element {
   const s = p.of;
   return (
     <dl class="facts">
-      <Item name="store-state">{s.state}</Item>
+      <Item name="store-state">{word("store-state", s.state)}</Item>
       <Item name="audit-records">{count(s.audit_records)}</Item>
       <Item name="audit-bytes">{size(s.audit_bytes)}</Item>
       <Item name="metrics-bytes">{size(s.metrics_bytes)}</Item>
       <Item name="cost">{t("health.a-day", { points: digits(s.points_a_day) })}</Item>
       <Item name="waiting">{count(s.waiting)}</Item>
       <Item name="dropped">{count(s.points_dropped)}</Item>
-      {s.trouble ? <Item name="trouble">{s.trouble}</Item> : <></>}
-      {s.metrics_trouble ? <Item name="metrics-trouble">{s.metrics_trouble}</Item> : <></>}
+      {s.trouble ? <Item name="trouble">{heard(s.trouble)}</Item> : <></>}
+      {s.metrics_trouble ? <Item name="metrics-trouble">{heard(s.metrics_trouble)}</Item> : <></>}
     </dl>
   );
 }
@@ -111,7 +115,7 @@ function Self(p: { of: Health }): JSX.Element {
           <Ago key="a" at={h.reload.at} />,
         ]}
       </Item>
-      {h.reload.error ? <Item name="reload-error">{h.reload.error}</Item> : <></>}
+      {h.reload.error ? <Item name="reload-error">{heard(h.reload.error)}</Item> : <></>}
       <Item name="tls">
         {h.tls.on
           ? t("health.tls-on", {
@@ -126,6 +130,17 @@ function Self(p: { of: Health }): JSX.Element {
   );
 }
 
+function askReload(): void {
+  ask({
+    title: t("health.reload-title"),
+    button: t("health.reload-now"),
+    path: "/api/v1/reload",
+    role: "admin",
+    reason: "none",
+    text: <p>{t("health.reload-text")}</p>,
+  });
+}
+
 export function HealthPage(): JSX.Element {
   const health = useLoad<Health>("/api/v1/health", (e) => e.kind === "health" || e.kind === "record", 5000);
   return (
@@ -138,6 +153,14 @@ export function HealthPage(): JSX.Element {
             <Modules of={h.modules} />
             <h2>{t("health.self")}</h2>
             <Self of={h} />
+            {may("admin") && (
+              <p class="acts">
+                <button type="button" class="secondary" onClick={askReload}>
+                  {t("health.reload-now")}
+                </button>
+              </p>
+            )}
+            <Windows service={null} />
             <h2>{t("health.scrapes")}</h2>
             <Scrape of={h.scrape} />
             <h2>{t("health.store")}</h2>

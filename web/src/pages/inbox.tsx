@@ -5,13 +5,15 @@ import type { InboxRequest } from "../api/types";
 import { exact } from "../fmt/number";
 import { countdown } from "../fmt/time";
 import { span, t, word } from "../i18n/i18n";
+import { heard } from "../i18n/said";
 import { ask } from "../parts/act";
-import { Badge, Empty, Fold, Heading, Link, Show, When } from "../parts/basic";
+import { Badge, ChangeList, Empty, Fold, Heading, Link, Show, When } from "../parts/basic";
 import { Icon } from "../parts/icon";
 import { SymptomList } from "../parts/service-tables";
 import { secondsUntil } from "../state/live";
 import { useLoad } from "../state/load";
 import { incidentHref, serviceHref } from "../state/url";
+import { causesText, gatesText, valuesText } from "../story/quoted";
 import { parseRule, parseValues, ruleText } from "../story/rule";
 
 function askApprove(r: InboxRequest, again: () => void): void {
@@ -81,14 +83,24 @@ function Countdown(p: { until: string | null }): JSX.Element {
 function Changed(p: { of: InboxRequest }): JSX.Element | null {
   const now = p.of.now;
   if (!now || now.still_planned) return null;
-  const why = now.changed ?? word("reason", now.reason);
   return (
-    <p class="note tone-warn" role="status">
+    <div class="note tone-warn" role="status">
       <Icon name="alert" />
-      <span>{t("inbox.changed", { why })}</span>
-    </p>
+      <div>
+        {t("inbox.changed", { why: word("reason", now.reason) })}
+        <ChangeList of={now.changes} />
+      </div>
+    </div>
   );
 }
+
+const EVIDENCE_TEXT: Record<"rule" | "values" | "causes" | "gates" | "note", (text: string | null) => string> = {
+  rule: (text) => text ?? "",
+  values: valuesText,
+  causes: causesText,
+  gates: gatesText,
+  note: heard,
+};
 
 const USUAL = ["latency_p99", "queue_depth", "gpu_util", "throughput"];
 
@@ -190,7 +202,7 @@ function Card(p: { of: InboxRequest; again: () => void }): JSX.Element {
             r.evidence[k] ? (
               <div key={k}>
                 <dt>{word("evidence", k)}</dt>
-                <dd class="quote">{r.evidence[k]}</dd>
+                <dd class="quote">{EVIDENCE_TEXT[k](r.evidence[k])}</dd>
               </div>
             ) : null,
           )}

@@ -6,6 +6,7 @@ import type { Compare, Story } from "../api/types";
 import { t, word } from "../i18n/i18n";
 import { say } from "../parts/act";
 import { Badge, Fold, Heading, Link, Show, When } from "../parts/basic";
+import { Feedback } from "../parts/feedback";
 import { CompareBox } from "../parts/compare";
 import { GateTree } from "../parts/gates";
 import { Icon, type IconName } from "../parts/icon";
@@ -152,7 +153,7 @@ function Tools(p: { story: Story; steps: Step[] }): JSX.Element {
   );
 }
 
-function Told(p: { story: Story }): JSX.Element {
+function Told(p: { story: Story; again: () => void }): JSX.Element {
   const s = p.story;
   const steps = storySteps(s, secondsUntil);
   return (
@@ -180,6 +181,7 @@ function Told(p: { story: Story }): JSX.Element {
           <StepItem of={x} story={s} key={`${x.head}${String(i)}`} />
         ))}
       </ol>
+      <Feedback of={s} again={p.again} />
       <h2>{t("incident.records")}</h2>
       <p class="hint">{t("incident.records-hint")}</p>
       <RecordList records={s.records} />
@@ -194,7 +196,7 @@ export function IncidentPage(): JSX.Element {
   return (
     <>
       <Heading title={t("incident.title", { service, n })} />
-      <Show of={story}>{(s) => <Told story={s} />}</Show>
+      <Show of={story}>{(s) => <Told story={s} again={story.again} />}</Show>
       <p class="no-print">
         <Link to={incidentHref(service, Number(n))}>{t("incident.link")}</Link>
       </p>

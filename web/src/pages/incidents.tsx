@@ -1,12 +1,12 @@
 // All incidents, newest first: the way to a story of last night.
 import type { JSX } from "preact";
-import type { IncidentRow } from "../api/types";
+import type { IncidentRow, Report } from "../api/types";
+import { percent } from "../fmt/number";
 import { secondsBetween } from "../fmt/time";
 import { span, t, word } from "../i18n/i18n";
-import { Badge, Choice, Empty, Heading, Link, Scroll, Show, When } from "../parts/basic";
-import { lines } from "../state/live";
+import { Badge, Empty, Heading, Link, QueryChoice, Scroll, ServiceChoice, Show, When } from "../parts/basic";
 import { useLoad } from "../state/load";
-import { incidentHref, query, serviceHref, setQuery } from "../state/url";
+import { incidentHref, query, serviceHref } from "../state/url";
 
 function Row(p: { of: IncidentRow }): JSX.Element {
   const r = p.of;
@@ -29,32 +29,42 @@ function Row(p: { of: IncidentRow }): JSX.Element {
       <td>{length === null ? t("incidents.still") : span(length)}</td>
       <td class="num">{r.actions}</td>
       <td>{r.last ? word("record", r.last) : ""}</td>
+      <td>{r.feedback ? word("feedback-short", r.feedback) : ""}</td>
     </tr>
   );
 }
 
 function Filters(): JSX.Element {
-  const states = ["", "open", "closed"].map((v) => ({ value: v, text: v ? word("incident-state", v) : t("all") }));
-  const services = ["", ...lines.value.map((l) => l.service).sort()].map((v) => ({ value: v, text: v || t("all") }));
   return (
     <div class="filters">
-      <Choice
+      <QueryChoice
+        name="state"
         label={t("incidents.state")}
-        value={query("state")}
-        options={states}
-        set={(v) => {
-          setQuery({ state: v });
-        }}
+        values={["open", "closed"]}
+        text={(v) => word("incident-state", v)}
       />
-      <Choice
-        label={t("incidents.service")}
-        value={query("service")}
-        options={services}
-        set={(v) => {
-          setQuery({ service: v });
-        }}
-      />
+      <ServiceChoice />
     </div>
+  );
+}
+
+/** How often people said that an incident was none, of those they judged in the last two weeks. */
+function FalseAlarms(): JSX.Element | null {
+  const report = useLoad<Report>("/api/v1/report?since=14d", (e) => e.record?.kind === "FEEDBACK", 2000);
+  const r = report.data?.false_alarm_rate;
+  if (!r) return null;
+  return (
+    <p class="hint">
+      {r.of === 0 || r.value === null
+        ? t("feedback.no-rate")
+        : t("feedback.rate", {
+            n: r.n,
+            of: r.of,
+            percent: percent(r.value),
+            low: percent(r.low),
+            high: percent(r.high),
+          })}
+    </p>
   );
 }
 
@@ -64,10 +74,10 @@ export function IncidentsPage(): JSX.Element {
   if (query("service")) q.set("service", query("service"));
   const list = useLoad<{ incidents: IncidentRow[] }>(
     `/api/v1/incidents?${q.toString()}`,
-    (e) => e.kind === "incident" || e.kind === "action",
+    (e) => e.kind === "incident" || e.kind === "action" || e.record?.kind === "FEEDBACK",
     2000,
   );
-  const cols = ["state", "incident", "symptom", "cause", "onset", "length", "actions", "last"];
+  const cols = ["state", "incident", "symptom", "cause", "onset", "length", "actions", "last", "feedback"];
   return (
     <>
       <Heading title={t("nav.incidents")}>
@@ -99,6 +109,7 @@ export function IncidentsPage(): JSX.Element {
           )
         }
       </Show>
+      <FalseAlarms />
       <p class="hint">
         <Link to={query("service") ? serviceHref(query("service")) : "/"}>{t("incidents.back")}</Link>
       </p>

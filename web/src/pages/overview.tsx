@@ -103,6 +103,7 @@ function Row(p: { of: Line }): JSX.Element {
         <small>
           {l.environment ? `${l.environment} · ` : ""}
           {word("mode", l.mode)}
+          {l.frozen && ` · ${t(l.maintenance ? "overview.maintenance" : "overview.frozen")}`}
         </small>
       </span>
       <MoodBadge mood={mood} />

@@ -4,6 +4,7 @@ import { seg } from "../api/client";
 import type { Policy, PolicyKnob, PolicyService } from "../api/types";
 import { percent, quantity } from "../fmt/number";
 import { span, t, word } from "../i18n/i18n";
+import { heard } from "../i18n/said";
 import { Choice, Empty, Fold, Heading, Scroll, Show, When } from "../parts/basic";
 import { Revisions } from "../parts/revisions";
 import { KnobLocks } from "../parts/service-tables";
@@ -54,7 +55,7 @@ function Playbook(p: { of: PolicyService }): JSX.Element {
                   {row.try.map((x, i) => (
                     <li key={i}>
                       {x.advice
-                        ? t("policy.advice", { advice: x.advice })
+                        ? t("policy.advice", { advice: heard(x.advice) })
                         : t("service.try", { knob: x.knob ?? "", direction: word("direction", x.direction) })}
                     </li>
                   ))}

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { seg } from "../api/client";
 import type { Line, Series, Service } from "../api/types";
 import { t, word } from "../i18n/i18n";
+import { heard } from "../i18n/said";
 import { Badge, Choice, Heading, Link, MoodBadge, Show, When } from "../parts/basic";
 import { Chart } from "../parts/chart";
 import { ChartTable, MarkList } from "../parts/chart-table";
@@ -11,6 +12,8 @@ import { GateTree } from "../parts/gates";
 import { ServiceHaltBanner } from "../parts/halt";
 import { CauseTable, KnobTable, SignalTable, SymptomList, TargetTable, ViewTable } from "../parts/service-tables";
 import { ServiceActs } from "../parts/service-acts";
+import { Windows } from "../parts/windows";
+import { Icon } from "../parts/icon";
 import { daemonNow, lines, secondsUntil } from "../state/live";
 import { useLoad, type Loaded } from "../state/load";
 import { listen } from "../state/stream";
@@ -174,7 +177,7 @@ function Why(p: { of: Service }): JSX.Element {
         {d.plan && (
           <> {t("gates.plan", { knob: d.plan.knob, from: d.plan.from, to: d.plan.to, cause: d.plan.cause ?? "" })}</>
         )}
-        {d.advice && <> {t("gates.advice", { cause: d.advice_cause ?? "", advice: d.advice })}</>}
+        {d.advice && <> {t("gates.advice", { cause: d.advice_cause ?? "", advice: heard(d.advice) })}</>}
       </p>
       <GateTree gates={d.gates} leftOut={d.gates_left_out} />
       <h3>{t("service.symptoms")}</h3>
@@ -199,6 +202,12 @@ export function ServicePage(): JSX.Element {
         {(s) => (
           <>
             <ServiceHaltBanner of={line ?? s} />
+            {s.frozen && !s.halted && (
+              <div class="banner polling" role="status">
+                <Icon name="lock" />
+                <div>{t("window.banner", { why: heard(s.frozen_why) })}</div>
+              </div>
+            )}
             <Now of={s} line={line} />
           </>
         )}
@@ -217,6 +226,7 @@ export function ServicePage(): JSX.Element {
                   <h2>{t("service.knobs")}</h2>
                   <KnobTable of={s.knobs} />
                 </section>
+                <Windows service={s.service} />
               </>
             )}
           </Show>

@@ -3,9 +3,8 @@ import type { JSX } from "preact";
 import type { TuningGroup, TuningRow } from "../api/types";
 import { signed } from "../fmt/number";
 import { t, word } from "../i18n/i18n";
-import { Badge, Choice, Empty, Heading, Link, Scroll, Show, type Tone, When } from "../parts/basic";
+import { Badge, Empty, Heading, Link, QueryChoice, Scroll, ServiceChoice, Show, type Tone, When } from "../parts/basic";
 import { SideBySide } from "../parts/side";
-import { lines } from "../state/live";
 import { useLoad } from "../state/load";
 import { incidentHref, query, setQuery } from "../state/url";
 
@@ -141,27 +140,13 @@ interface Tuning {
 }
 
 function Filters(p: { of: Tuning }): JSX.Element {
-  const services = ["", ...lines.value.map((l) => l.service).sort()].map((v) => ({ value: v, text: v || t("all") }));
-  const names = [...new Set([query("knob"), ...p.of.actions.map((a) => a.knob)])].filter(Boolean).sort();
-  const knobs = ["", ...names].map((v) => ({ value: v, text: v || t("all") }));
+  const found = (key: "knob" | "cause"): string[] =>
+    [...new Set([query(key), ...p.of.actions.map((a) => a[key] ?? "")])].filter(Boolean).sort();
   return (
     <div class="filters">
-      <Choice
-        label={t("incidents.service")}
-        value={query("service")}
-        options={services}
-        set={(v) => {
-          setQuery({ service: v });
-        }}
-      />
-      <Choice
-        label={t("knob.name")}
-        value={query("knob")}
-        options={knobs}
-        set={(v) => {
-          setQuery({ knob: v });
-        }}
-      />
+      <ServiceChoice />
+      <QueryChoice name="knob" label={t("knob.name")} values={found("knob")} />
+      <QueryChoice name="cause" label={word("tuning-col", "cause")} values={found("cause")} />
     </div>
   );
 }

@@ -2,10 +2,11 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { ApiError, may, post } from "../api/client";
+import { ApiError, may, post, remove } from "../api/client";
 import { t } from "../i18n/i18n";
+import { heard } from "../i18n/said";
 import { loadStatus } from "../state/live";
-import { ErrorNote, Link } from "./basic";
+import { Choice, ErrorNote, Link } from "./basic";
 import { Dialog } from "./dialog";
 import { place } from "../state/url";
 
@@ -16,7 +17,12 @@ export interface Act {
   path: string;
   role: "operator" | "admin";
   body?: Record<string, string | boolean>;
+  method?: "POST" | "DELETE";
+  /** One of several values goes into the body with it. */
+  choice?: { key: string; label: string; options: { value: string; text: string }[]; first: string };
   reason: "needed" | "optional" | "none";
+  /** What the reason is called in the body. */
+  reasonKey?: string;
   danger?: boolean;
   text?: ComponentChildren;
   done?: (answer: string) => void;
@@ -44,20 +50,29 @@ function NoRole(p: { role: "operator" | "admin" }): JSX.Element {
   );
 }
 
-async function carryOut(act: Act, reason: string): Promise<void> {
-  const answer = await post<{ done?: string }>(act.path, reason ? { ...act.body, reason } : act.body);
-  say(t("act.done", { words: answer.done ?? act.button }));
+async function carryOut(act: Act, reason: string, chosen: string): Promise<void> {
+  const body: Record<string, string | boolean> = { ...act.body };
+  if (reason) body[act.reasonKey ?? "reason"] = reason;
+  if (act.choice) body[act.choice.key] = chosen;
+  const answer = act.method === "DELETE" ? await remove(act.path) : await post<{ done?: string }>(act.path, body);
+  say(t("act.done", { words: heard(answer.done) || act.button }));
   act.done?.(answer.done ?? "");
   loadStatus().catch(() => undefined);
 }
 
-function useAct(act: Act, close: () => void): { busy: boolean; error: ApiError | null; run: (reason: string) => void } {
+interface Doing {
+  busy: boolean;
+  error: ApiError | null;
+  run: (reason: string, chosen: string) => void;
+}
+
+function useAct(act: Act, close: () => void): Doing {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
-  const run = (reason: string): void => {
+  const run = (reason: string, chosen: string): void => {
     setBusy(true);
     setError(null);
-    carryOut(act, reason).then(close, (e: unknown) => {
+    carryOut(act, reason, chosen).then(close, (e: unknown) => {
       setBusy(false);
       setError(e instanceof ApiError ? e : new ApiError(500, "internal", String(e), null, null));
     });
@@ -68,16 +83,18 @@ function useAct(act: Act, close: () => void): { busy: boolean; error: ApiError |
 function ActForm(p: { act: Act; close: () => void }): JSX.Element {
   const { act, close } = p;
   const [reason, setReason] = useState("");
+  const [chosen, setChosen] = useState(act.choice?.first ?? "");
   const { busy, error, run } = useAct(act, close);
   const id = useId();
   const short = act.reason === "needed" && reason.trim().length < 3;
   const submit = (e: Event): void => {
     e.preventDefault();
-    if (!short) run(reason.trim());
+    if (!short) run(reason.trim(), chosen);
   };
   return (
     <form onSubmit={submit}>
       {act.text}
+      {act.choice && <Choice label={act.choice.label} value={chosen} options={act.choice.options} set={setChosen} />}
       {act.reason !== "none" && (
         <>
           <label for={id}>{t(act.reason === "needed" ? "act.reason" : "act.comment")}</label>

@@ -1,13 +1,15 @@
 // Small parts that every page uses.
 import type { ComponentChildren, JSX } from "preact";
 import { ApiError } from "../api/client";
-import type { Num } from "../api/types";
+import type { Change, Num } from "../api/types";
 import { quantity } from "../fmt/number";
 import { full, local, utc } from "../fmt/time";
 import { span, t, word } from "../i18n/i18n";
-import { beat, daemonNow, secondsUntil } from "../state/live";
+import { heard } from "../i18n/said";
+import { beat, daemonNow, lines, secondsUntil } from "../state/live";
 import type { Loaded } from "../state/load";
-import { go } from "../state/url";
+import { go, query, setQuery } from "../state/url";
+import { changeText } from "../story/changes";
 import type { Mood } from "../story/line";
 import { Icon, type IconName } from "./icon";
 
@@ -91,20 +93,35 @@ export function Badge(p: { tone: Tone; children: ComponentChildren; icon?: IconN
 
 /** What went wrong, in the daemon's own words where there are some, and what to do. */
 export function errorText(e: ApiError): string {
+  const words = heard(e.message);
   if (e.lost) return t("error.lost");
   if (e.status === 401) return t("error.login");
-  if (e.status === 403) return t(e.reason === "role" ? "error.role" : "error.forbidden", { words: e.message });
-  if (e.status === 404) return t("error.missing", { words: e.message });
+  if (e.status === 403) return t(e.reason === "role" ? "error.role" : "error.forbidden", { words });
+  if (e.status === 404) return t("error.missing", { words });
   if (e.status === 429) return t("error.locked", { span: span(e.retryAfter ?? 60) });
-  if (e.status === 409) return t("error.state", { words: e.message });
-  return t("error.other", { words: e.message });
+  if (e.status === 409) return e.changes.length ? t("error.changed") : t("error.state", { words });
+  return t("error.other", { words });
+}
+
+export function ChangeList(p: { of: Change[] }): JSX.Element | null {
+  if (p.of.length === 0) return null;
+  return (
+    <ul class="changes">
+      {p.of.map((c, i) => (
+        <li key={i}>{changeText(c)}</li>
+      ))}
+    </ul>
+  );
 }
 
 export function ErrorNote(p: { error: ApiError; again?: () => void }): JSX.Element {
   return (
     <div class="note tone-bad" role="alert">
       <Icon name="cross" />
-      <span>{errorText(p.error)}</span>
+      <div>
+        {errorText(p.error)}
+        <ChangeList of={p.error.changes} />
+      </div>
       {p.again && (
         <button type="button" class="small secondary" onClick={p.again}>
           {t("again")}
@@ -196,4 +213,30 @@ export function Choice<V extends string>(p: {
       </select>
     </label>
   );
+}
+
+/** A choice that is kept in the address under `name`; "" is all. Further keys are cleared with it. */
+export function QueryChoice(p: {
+  name: string;
+  label: string;
+  values: string[];
+  text?: (v: string) => string;
+  clear?: string[];
+}): JSX.Element {
+  const options = ["", ...p.values].map((v) => ({ value: v, text: v ? (p.text ?? String)(v) : t("all") }));
+  return (
+    <Choice
+      label={p.label}
+      value={query(p.name)}
+      options={options}
+      set={(v) => {
+        setQuery({ ...Object.fromEntries((p.clear ?? []).map((k) => [k, ""])), [p.name]: v });
+      }}
+    />
+  );
+}
+
+export function ServiceChoice(p: { clear?: string[] }): JSX.Element {
+  const names = lines.value.map((l) => l.service).sort();
+  return <QueryChoice name="service" label={t("incidents.service")} values={names} clear={p.clear} />;
 }

@@ -4,6 +4,7 @@ import type { Mark, SeriesSignal } from "../api/types";
 import { quantity } from "../fmt/number";
 import { clock, day } from "../fmt/time";
 import { t, word } from "../i18n/i18n";
+import { heard } from "../i18n/said";
 import { Empty, Fold, Scroll, When } from "./basic";
 import { MARK_LETTER } from "./chart-options";
 import { indexAt } from "./chart";
@@ -66,7 +67,7 @@ export function MarkList(p: { marks: Mark[] }): JSX.Element {
             <span class={`letter mark-${m.kind}`} aria-hidden="true">
               {MARK_LETTER[m.kind] ?? "?"}
             </span>
-            <When at={m.at} /> <b>{word("mark", m.kind)}</b> <span>{m.text}</span>
+            <When at={m.at} /> <b>{word("mark", m.kind)}</b> <span>{heard(m.text)}</span>
           </li>
         ))}
       </ul>

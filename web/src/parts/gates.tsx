@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { Gate } from "../api/types";
 import { quantity } from "../fmt/number";
 import { hasWord, t, word } from "../i18n/i18n";
+import { heard } from "../i18n/said";
 import { Empty } from "./basic";
 import { Icon } from "./icon";
 
@@ -54,16 +55,16 @@ function numbers(g: Gate): string {
 function GateItem(p: { of: Gate }): JSX.Element {
   const g = p.of;
   const reason = g.reason ?? "";
-  const advice = hasWord("opens", reason) ? word("opens", reason) : (g.opens_when ?? "");
+  const advice = hasWord("opens", reason) ? word("opens", reason) : heard(g.opens_when);
   return (
     <li class={g.shut ? "shut" : "open"}>
       <Icon name={g.shut ? "lock" : "check"} />
       <span class="gate-word">{t(g.shut ? "gates.shut" : "gates.open")}</span>
       <div>
         <b>{hasWord("gate", reason) ? word("gate", reason) : reason}</b>
-        {g.shut && <span> {hasWord("reason", reason) ? word("reason", reason) : (g.sentence ?? "")}</span>}{" "}
+        {g.shut && <span> {hasWord("reason", reason) ? word("reason", reason) : heard(g.sentence)}</span>}{" "}
         <span class="num">{numbers(g)}</span>
-        {g.note && g.shut && <div class="quote">{g.note}</div>}
+        {g.note && g.shut && <div class="quote">{heard(g.note)}</div>}
         {g.shut && advice && <div class="opens">{t("gates.opens", { words: advice })}</div>}
       </div>
     </li>

@@ -1,7 +1,9 @@
 // Audit records: one line each, all fields below, and the proof to take along.
 import type { JSX } from "preact";
 import type { AuditRecord } from "../api/types";
-import { t, word } from "../i18n/i18n";
+import { hasWord, t, word } from "../i18n/i18n";
+import { heard } from "../i18n/said";
+import { causesText, gatesText, valuesText } from "../story/quoted";
 import { Empty, Link, When } from "./basic";
 import { incidentHref } from "../state/url";
 
@@ -9,8 +11,24 @@ const HEAD = new Set(["seq", "kind", "meaning", "at"]);
 const TIMES = new Set(["onset", "since", "deadline", "expiry", "deployed"]);
 const SPANS = new Set(["settle", "window"]);
 
+/** Words of the daemon's tables, and its lists; all else is a sentence or a name. */
+const AREAS: Record<string, string> = {
+  verdict: "verdict",
+  outcome: "outcome",
+  direction: "direction",
+  mode: "mode",
+  class: "class",
+  reason: "reason",
+  read_class: "read-class",
+};
+const LISTS: Record<string, (text: string) => string> = { values: valuesText, gates: gatesText, causes: causesText };
+
 function text(key: string, value: unknown): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") {
+    const area = AREAS[key];
+    if (area) return word(area, value);
+    return key === "rule" ? value : (LISTS[key] ?? heard)(value);
+  }
   if (typeof value === "number") return SPANS.has(key) ? t("record.seconds", { n: value / 1e6 }) : String(value);
   return JSON.stringify(value);
 }
@@ -35,7 +53,7 @@ function Fields(p: { of: AuditRecord }): JSX.Element {
         .filter(([k, v]) => !HEAD.has(k) && v !== null)
         .map(([k, v]) => (
           <div key={k}>
-            <dt>{k}</dt>
+            <dt title={k}>{hasWord("field", k) ? word("field", k) : k}</dt>
             <dd>{TIMES.has(k) && typeof v === "string" ? <When at={v} long /> : text(k, v)}</dd>
           </div>
         ))}

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { Cause, KnobNow, SignalNow, Symptom, Target, ViewWarm } from "../api/types";
 import { digits, exact, percent, quantity, relative, signed } from "../fmt/number";
 import { span, t, word } from "../i18n/i18n";
+import { heard } from "../i18n/said";
 import { Ago, Badge, Empty, Fold, Scroll, type Tone, When } from "./basic";
 
 export function triTone(now: string): Tone {
@@ -25,6 +26,20 @@ export function SymptomList(p: { of: Symptom[] }): JSX.Element {
   );
 }
 
+/** "NAME: verdict; rule; ..." without what the line above says already. */
+export function causeText(c: Cause): string {
+  const [, ...rest] = c.explain.split("; ");
+  return [
+    rest[0] ?? "",
+    ...rest
+      .slice(1)
+      .filter((x) => !x.startsWith("candidates: ") && !x.startsWith("explains "))
+      .map(heard),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
 const CAUSE_TONE: Record<string, Tone> = { chosen: "good", matched: "info", unknown: "warn", excluded: "plain" };
 
 export function CauseTable(p: { of: Cause[] }): JSX.Element {
@@ -34,11 +49,13 @@ export function CauseTable(p: { of: Cause[] }): JSX.Element {
         <li key={c.id}>
           <Badge tone={CAUSE_TONE[c.verdict] ?? "plain"}>{word("cause-verdict", c.verdict)}</Badge> <b>{c.name}</b>
           {c.share !== null && <small> {t("service.share", { percent: percent(c.share) })}</small>}
-          <div class="quote">{c.explain}</div>
+          <div class="quote">{causeText(c)}</div>
           <small>
             {c.try
               .map(
-                (x) => x.advice ?? t("service.try", { knob: x.knob ?? "", direction: word("direction", x.direction) }),
+                (x) =>
+                  heard(x.advice) ||
+                  t("service.try", { knob: x.knob ?? "", direction: word("direction", x.direction) }),
               )
               .join("; ")}
           </small>
@@ -137,7 +154,7 @@ function SignalRow(p: { of: SignalNow }): JSX.Element {
       <td class="num">{s.drift === null ? "" : signed(s.drift)}</td>
       <td>{word("series-state", s.state)}</td>
       <td class="num">{s.age_seconds === null ? "" : span(s.age_seconds)}</td>
-      <td>{s.finding ?? ""}</td>
+      <td>{heard(s.finding)}</td>
     </tr>
   );
 }
@@ -202,7 +219,7 @@ export function TargetTable(p: { of: Target[] }): JSX.Element {
             <code>{x.url}</code>{" "}
             {x.age_seconds !== null &&
               t("target.age", { span: span(x.age_seconds), samples: x.samples, broken: x.broken_lines })}
-            {x.error && <div class="quote">{x.error}</div>}
+            {x.error && <div class="quote">{heard(x.error)}</div>}
           </li>
         ))}
       </ul>

@@ -3,7 +3,10 @@ import type { Time } from "../api/types";
 import type { Attempt, Story, VerdictNumber } from "../api/types";
 import { percentSize, quantity, relative } from "../fmt/number";
 import { secondsBetween } from "../fmt/time";
-import { span, t, word } from "../i18n/i18n";
+import { span, t, word, type Key } from "../i18n/i18n";
+import { heard } from "../i18n/said";
+import { changeText } from "./changes";
+import { causesText, gatesText, valuesText } from "./quoted";
 import { ruleText } from "./rule";
 
 export type HeadName =
@@ -56,10 +59,10 @@ function noticed(s: Story): Step {
     seq: n.seq,
     facts: [
       ...fact("story.fact.rule", n.rule),
-      ...fact("story.fact.values", n.values),
-      ...fact("story.fact.findings", n.note),
+      ...fact("story.fact.values", valuesText(n.values)),
+      ...fact("story.fact.findings", heard(n.note)),
       ...fact("story.fact.version", s.model_version),
-      ...fact("story.fact.last-change", s.last_change),
+      ...fact("story.fact.last-change", heard(s.last_change)),
       ...fact("story.fact.policy", s.policy),
     ],
   });
@@ -124,9 +127,9 @@ function decided(s: Story, a: Attempt): Step {
     fold: t("story.fold.decided"),
     facts: [
       ...fact("story.fact.rule", a.decided.rule),
-      ...fact("story.fact.values", a.decided.values),
-      ...fact("story.fact.gates", a.decided.gates),
-      ...fact("story.fact.note", a.decided.note),
+      ...fact("story.fact.values", valuesText(a.decided.values)),
+      ...fact("story.fact.gates", gatesText(a.decided.gates)),
+      ...fact("story.fact.note", heard(a.decided.note)),
     ],
   });
 }
@@ -166,7 +169,7 @@ function did(a: Attempt): Step {
       ...fact("story.fact.read", d.read),
       ...fact("story.fact.read-class", d.read_class ? word("read-class", d.read_class) : null),
       ...fact("story.fact.version-read", d.version),
-      ...fact("story.fact.by-hand", d.by_hand),
+      ...fact("story.fact.by-hand", heard(d.by_hand)),
       ...(d.late ? fact("story.fact.late", t("story.late")) : []),
     ],
   });
@@ -219,9 +222,9 @@ function verdict(a: Attempt): Step {
     attempt: a,
     facts: [
       ...fact("story.fact.numbers", numbersText(a)),
-      ...fact("story.fact.before", v.before),
-      ...fact("story.fact.after", v.after),
-      ...fact("story.fact.note", v.note),
+      ...fact("story.fact.before", heard(v.before)),
+      ...fact("story.fact.after", heard(v.after)),
+      ...fact("story.fact.note", heard(v.note)),
     ],
   });
 }
@@ -258,11 +261,20 @@ function ended(s: Story): Step[] {
   const key = e.kind === "CLOSED" ? "story.closed" : "story.handover";
   const length = secondsBetween(s.onset, e.at);
   return [
-    step("ended", e.at, t(key, { span: length === null ? "?" : span(length), note: e.note ?? "" }), {
+    step("ended", e.at, t(key, { span: length === null ? "?" : span(length), note: heard(e.note) }), {
       seq: e.seq,
-      facts: [...fact("story.fact.causes-list", e.causes), ...fact("story.fact.note", e.note)],
+      facts: [...fact("story.fact.causes-list", causesText(e.causes)), ...fact("story.fact.note", heard(e.note))],
     }),
   ];
+}
+
+/** By their place in the log; a step that is not there yet stays behind the one before it. */
+function inOrder(steps: Step[]): Step[] {
+  let last = 0;
+  return steps
+    .map((x) => ({ x, key: (last = x.seq ?? last) }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ x }) => x);
 }
 
 /** What is going on when no attempt has begun yet: the gate that is shut, in words. */
@@ -271,6 +283,23 @@ function waiting(s: Story): Step[] {
   if (!d || s.attempts.some((a) => !a.verdict && a.did.outcome !== "aborted" && a.did.outcome !== "failed")) return [];
   if (s.ended?.kind === "HANDOVER") return [];
   return [step("decided", null, t("story.waiting", { reason: word("reason", d.reason) }), { pending: true })];
+}
+
+/** Requests that led to nothing: who ended them, or what was different by then. */
+function requests(s: Story): Step[] {
+  return s.requests.flatMap((r) => {
+    const p = { knob: r.knob ?? "?", from: r.from ?? "?", to: r.to ?? "?", by: r.by ?? "?", why: r.note ?? "" };
+    const key = r.end === "rejected" && r.note ? "story.request-rejected-why" : `story.request-${r.end}`;
+    const text = t(key as Key, { ...p, reason: word("reason", r.reason) });
+    return [
+      step("asked", r.at, t("story.asked", p), { seq: r.seq }),
+      step("asked", r.end_at, text, {
+        seq: r.end_seq,
+        fold: r.changes.length ? t("story.fold.changes", { n: r.changes.length }) : null,
+        facts: r.changes.map((c) => ({ label: "", text: changeText(c) })),
+      }),
+    ];
+  });
 }
 
 export function storySteps(s: Story, left: Left): Step[] {
@@ -282,15 +311,14 @@ export function storySteps(s: Story, left: Left): Step[] {
       t("story.would", { knob: w.knob ?? "?", from: w.from ?? "?", to: w.to ?? "?", cause: w.cause ?? "?" }),
       {
         seq: w.seq,
-        facts: fact("story.fact.note", w.note),
+        facts: fact("story.fact.note", heard(w.note)),
       },
     ),
   );
   return [
     noticed(s),
     ...(l ? [l] : []),
-    ...would,
-    ...s.attempts.flatMap((a) => attemptSteps(s, a, left)),
+    ...inOrder([...would, ...requests(s), ...s.attempts.flatMap((a) => attemptSteps(s, a, left))]),
     ...waiting(s),
     ...ended(s),
   ];
