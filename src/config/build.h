@@ -3,6 +3,7 @@
 #define CONFIG_BUILD_H
 
 #include "config/load.h"
+#include "config/preset.h"
 #include "config/read.h"
 #include "expr/expr.h"
 #include "promql/promql.h"
@@ -17,11 +18,19 @@ struct config_build {
     const struct config_node *shipped;   /* root of the default playbook, parsed on first use */
     const char **known;              /* names of signals that the default playbook speaks of */
     size_t known_count;
+    struct config_preset *presets;   /* read so far */
     struct config_query *queries;    /* CONFIG_QUERIES slots: what a profile's query became, for all its services */
     const struct zone *zones[32]; unsigned zone_n;   /* read so far */
     bool no_memory;
 };
 #define CONFIG_QUERIES 2048
+/* A preset as read. Its root holds what stands in a service, and `about`. */
+struct config_preset {
+    const char *name;
+    const struct config_source *source;
+    const struct config_node *root;
+    struct config_preset *next;
+};
 struct config_query { const struct config_node *at; const struct pq *query; };
 
 /* One service while it is built. */
@@ -55,6 +64,14 @@ struct text_pos config_pos(const struct config_node *n);
 /* service.c */
 void config_build_web(struct config_build *b, const struct config_root *root);
 void config_build_service(struct config_build *b, const struct config_node *node, struct service_def *s);
+/* preset.c: by name, NULL: there is none (not reported) or it is no YAML; and the one that a place lies in, NULL: none. */
+const struct config_preset *config_preset(struct config_build *b, const char *name);
+const struct config_preset *config_preset_of(const struct config_build *b, const struct config_source *source);
+/* merge.c: the profile (may be NULL) over the presets of the service, as one tree; NULL: neither. */
+const struct config_node *config_base(struct config_work *w, const struct config_node *profile);
+/* wording.c: a preset's query in the words of this service: its matchers and its range. NULL: it lies in no preset. */
+const char *config_worded(struct config_work *w, const struct config_node *query, bool *ret_usual);
+void config_check_wording(struct config_work *w);
 /* signal.c, judge.c */
 void config_build_targets(struct config_work *w);
 void config_build_signals(struct config_work *w);

@@ -181,7 +181,8 @@ static void build_row(struct config_work *w, const struct config_node *node, boo
 
 static void build_rows(struct config_work *w, const struct config_node *list, bool shipped)
 {
-    for (uint32_t i = 0; i < row_count(list); i++) build_row(w, list->items[i], shipped);
+    for (uint32_t i = 0; i < row_count(list); i++)
+        build_row(w, list->items[i], shipped || config_preset_of(w->b, list->items[i]->source));
 }
 
 static void note_dropped(struct config_work *w)

@@ -13,11 +13,17 @@ static bool is_failed(const struct config_build *b)
     return b->no_memory || b->d->errors > 0;
 }
 
-static void set_revision(struct policy *p, const char *bytes, size_t len)
+/* The hash of the file; with presets, of the file and then of each of them: another preset is another policy. */
+static void set_revision(struct config_build *b, const char *bytes, size_t len)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256(digest, (const unsigned char *)bytes, len);
-    sodium_bin2hex(p->revision, sizeof p->revision, digest, sizeof digest);
+    crypto_hash_sha256_state state;
+    crypto_hash_sha256_init(&state);
+    crypto_hash_sha256_update(&state, (const unsigned char *)bytes, len);
+    for (const struct config_preset *p = b->presets; p; p = p->next)
+        crypto_hash_sha256_update(&state, (const unsigned char *)p->source->bytes, p->source->len);
+    crypto_hash_sha256_final(&state, digest);
+    sodium_bin2hex(b->p->revision, sizeof b->p->revision, digest, sizeof digest);
 }
 
 static const char *keep(struct config_build *b, const char *text)
@@ -193,11 +199,11 @@ struct policy *config_load(const char *bytes, size_t len, const char *path, cons
     }
     b.p->references = 1;
     b.p->path = keep(&b, path);
-    set_revision(b.p, bytes, len);
     const struct config_node *root = config_tree_parse(&b.trees, source, d);
     if (root) build_root(&b, root);
     else if (d->errors == 0) config_report(d, CONFIG_ERROR, source, 0, 1, "begin with `services:`", "the file is empty");
     if (b.no_memory) config_report(d, CONFIG_ERROR, source, 0, 1, NULL, "out of memory");
+    set_revision(&b, bytes, len);
     config_diagnostics_sort(d);
     arena_free(&b.trees);
     if (!is_failed(&b)) return b.p;

@@ -102,6 +102,7 @@ static bool has_kind(enum config_type type, const struct config_node *n)
     case CONFIG_MAP_TYPE:
     case CONFIG_WORDS_TYPE: return n->kind == CONFIG_MAP;
     case CONFIG_LIST_TYPE: return n->kind == CONFIG_LIST;
+    case CONFIG_PAIRS_TYPE: return n->kind == CONFIG_MAP || n->kind == CONFIG_SCALAR;
     case CONFIG_NAMES_TYPE:
     case CONFIG_TEXTS_TYPE:
     case CONFIG_DAYS_TYPE:
@@ -195,7 +196,8 @@ static void read_value(struct config_diagnostics *d, const struct config_key *ke
             ok = read_item(d, key, config_item(v->at, i), v) && ok;
     } else if (key->type == CONFIG_LIST_TYPE) {   /* a map is counted together with its profile's: config_entries */
         ok = check_count(d, key, v->at);
-    } else if (key->type != CONFIG_LADDER_TYPE && key->type != CONFIG_WORDS_TYPE) {
+    } else if (key->type != CONFIG_LADDER_TYPE && key->type != CONFIG_WORDS_TYPE &&
+               key->type != CONFIG_PAIRS_TYPE) {
         ok = config_read_scalar(d, key, v->at, v->at->text, v->at->len, v);
     }
     v->is_set = ok;

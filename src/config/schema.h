@@ -13,6 +13,7 @@
     X(NAMES, "[<name>, ...]", "a list of names, or one")                                                \
     X(TEXTS, "[<string>, ...]", "a list of texts, or one")                                              \
     X(WORDS, "{<class>: <mode>}", "a mode for each class named")                                        \
+    X(PAIRS, "{<name>: <string>}", "a text for each name, or one text")                                 \
     X(URL, "<url>", "http or https address without user and password")                                  \
     X(ADDRESS, "<host>:<port>", "address to listen on")                                                 \
     X(FILENAME, "<filename>", "path of a file or folder")                                               \

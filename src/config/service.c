@@ -56,36 +56,24 @@ uint32_t config_entries(struct config_work *w, const struct config_value *map, c
     return n;
 }
 
-/* DIR/NAME.yaml as a profile. */
-static const struct config_node *preset(struct config_build *b, const char *name)
-{
-    char path[1200];
-    static char bytes[1];
-    if (!b->o.preset_dir || !text_is_name(name, POLICY_NAME_MAX)) return NULL;   /* no path leads out of the folder */
-    snprintf(path, sizeof path, "%s/%s.yaml", b->o.preset_dir, name);
-    FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
-    struct buf text = BUF_INIT;
-    for (int c; text.len <= CONFIG_BYTES_MAX && (c = getc(f)) != EOF;) buf_putc(&text, (char)c);
-    fclose(f);
-    struct config_source *source = config_source_add(b->d, path, text.data ? text.data : bytes, text.len);
-    buf_free(&text);
-    return source ? config_tree_parse(&b->trees, source, b->d) : NULL;
-}
-
 static const struct config_node *find_profile(struct config_build *b, const struct config_node *node)
 {
     const struct config_node *at = config_tree_get(node, "profile");
     if (!at || at->kind != CONFIG_SCALAR) return NULL;
     const struct config_node *found = config_tree_get(b->profiles, at->text);
-    if (!found) found = preset(b, at->text);
+    size_t len;
+    bool shipped = config_preset_bytes(at->text, &len) != NULL;   /* not whole: a service chooses from those */
+    const struct config_preset *preset = found || shipped ? NULL : config_preset(b, at->text);
+    if (preset) found = preset->root;
     if (found) return found;
     const char *names[64];
     size_t n = 0;
     char hint[160];
     for (uint32_t i = 0; b->profiles && i < b->profiles->n && n < ARRAY_LEN(names); i++)
         names[n++] = b->profiles->pairs[i].key->text;
-    if (!at->source->cut)
+    if (!at->source->cut && shipped)
+        config_wrong(b->d, at, "write `preset` in place of `profile`", "no profile '%.60s', but a preset", at->text);
+    else if (!at->source->cut)
         config_wrong(b->d, at, config_nearest(hint, sizeof hint, at->text, names, n, "write it under `profiles`"),
                      "no profile '%.60s'", at->text);
     return NULL;
@@ -161,7 +149,8 @@ void config_build_service(struct config_build *b, const struct config_node *node
     s->name = s->environment = "";
     s->judge = no_judge;
     const struct config_node *profile = find_profile(b, node);
-    if (!config_read_block(b->d, CONFIG_BLOCK_SERVICE, node, profile, &w.raw)) return;
+    if (!config_read_block(b->d, CONFIG_BLOCK_SERVICE, node, config_base(&w, profile), &w.raw)) return;
+    config_check_wording(&w);
     if (w.raw.profile.at && !profile) w.cut = true;   /* what is missing here may stand there */
     build_head(&w);
     config_build_source(&w);

@@ -67,15 +67,17 @@ static struct config_query *query_slot(struct config_build *b, const struct conf
     return NULL;
 }
 
-static const struct pq *compile_query(struct config_work *w, const struct config_node *at)
+/* `text` is what stands there, or what a preset's words became in this service; `usual`: as in any other service. */
+static const struct pq *compile_query(struct config_work *w, const struct config_node *at, const char *text, bool usual)
 {
     struct pq_error error;
-    struct config_query *slot = query_slot(w->b, at);
+    struct config_query *slot = usual ? query_slot(w->b, at) : NULL;
     if (slot && slot->query) return slot->query;
-    const struct pq *query = pq_compile(w->arena, at->text, at->len, &error);
+    const struct pq *query = pq_compile(w->arena, text, strlen(text), &error);
     if (!query && w->s->prometheus)      /* the server may know more than we do */
         config_warn(w->d, at, "only the server can evaluate it: give `quantile` where it is one, and no replay of pages",
                     "query: outside of the subset that is known here: %s", error.text);
+    else if (!query && text != at->text) config_wrong(w->d, at, error.hint, "query: in this service, %s: %.120s", error.text, text);
     else if (!query) config_wrong_in(w->d, at, error.offset, error.length, error.hint, "query: %s", error.text);
     else if (slot) *slot = (struct config_query){at, query};
     return query;
@@ -85,8 +87,10 @@ static void take_query(struct config_work *w, const struct config_signal *raw, s
 {
     const struct config_value *v = &raw->query;
     if (!v->is_set) return;
-    s->query_text = config_copy(w, v->text);
-    s->query = compile_query(w, v->at);
+    bool usual = true;
+    const char *worded = config_worded(w, v->at, &usual);
+    s->query_text = worded ? worded : config_copy(w, v->text);
+    s->query = compile_query(w, v->at, worded ? worded : v->at->text, usual);
     if (w->s->prometheus) config_build_companions(w, s);
     if (!s->query) return;
     enum pq_type type = pq_type(s->query);
@@ -111,6 +115,29 @@ static void take_quantile(struct config_work *w, const struct config_signal *raw
                     "'%s' is a quantile without `resolution`: rules finer than its buckets go unnoticed", s->name);
 }
 
+/* A unit without its query, or a query without its unit: the two belong together, and half of them is a preset's. */
+static void check_borrowed(struct config_work *w, const struct config_signal *raw, const struct signal_def *s)
+{
+    if (!raw->query.is_set || !raw->unit.is_set || !raw->query.at || !raw->unit.at) return;
+    const struct config_preset *query = config_preset_of(w->b, raw->query.at->source);
+    const struct config_preset *unit = config_preset_of(w->b, raw->unit.at->source);
+    const struct config_node *other = query && !unit ? raw->query.at : unit && !query ? raw->unit.at : NULL;
+    if (!other) return;
+    struct text_pos pos = config_pos(other);
+    if (!query) {
+        config_report(w->d, CONFIG_NOTE, raw->query.at->source, raw->query.at->offset, raw->query.at->length,
+                      "write `unit` beside it", "'%s' has its unit '%s' from %s:%u:%u: does this query give it?", s->name,
+                      unit_name(s->unit), other->source->path, pos.line, pos.col);
+        return;
+    }
+    const struct config_node *theirs =
+        config_tree_get(config_tree_get(config_tree_get(query->root, "signals"), s->name), "unit");
+    if (theirs && strcmp(theirs->text, raw->unit.at->text) != 0)
+        config_wrong(w->d, raw->unit.at, "leave `unit` out, or write a `query` that gives it",
+                     "'%s' is in '%s' here, but its query at %s:%u:%u gives '%s'", s->name, unit_name(s->unit),
+                     other->source->path, pos.line, pos.col, theirs->text);
+}
+
 static bool build_signal(struct config_work *w, const struct config_entry *e, struct signal_def *s)
 {
     struct config_signal raw;
@@ -127,6 +154,7 @@ static bool build_signal(struct config_work *w, const struct config_entry *e, st
     s->sentinel = raw.sentinel.number;
     if (raw.unit.is_set) config_in_unit(w, &raw.resolution, "resolution", s->unit, &s->resolution);
     take_query(w, &raw, s);
+    check_borrowed(w, &raw, s);
     take_quantile(w, &raw, s);
     if (!raw.query.is_set && !raw.query.is_wrong && !w->cut && !w->b->o.points_from_outside)
         config_wrong(w->d, e->name, NULL, "signal '%s' has no `query`", s->name);

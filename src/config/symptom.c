@@ -145,7 +145,8 @@ void config_build_symptoms(struct config_work *w)
     bool shipped = config_includes_default(w);
     w->s->symptoms = config_alloc(w, shipped ? POLICY_SYMPTOMS_MAX : n, sizeof *w->s->symptoms);
     if (!w->s->symptoms) return;
-    for (uint32_t i = 0; i < n; i++) build_symptom(w, &entries[i], false);
+    for (uint32_t i = 0; i < n; i++)      /* those of a preset are shipped, too: they drop out with their signals */
+        build_symptom(w, &entries[i], config_preset_of(w->b, entries[i].value->source) != NULL);
     if (shipped) add_shipped(w, entries, n);
     if (n == 0 && w->s->symptom_count == 0 && !w->cut && !w->raw.symptoms.is_wrong)
         config_wrong(w->d, w->node, "write `symptoms`, or `include: [default]` for the shipped ones",
