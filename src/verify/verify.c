@@ -52,8 +52,16 @@ static double quantile_of(struct stretch s, double q)
     return stats_quantile(s.x, s.n, q);
 }
 
-/* Median of a part's stretch, NaN when less than the needed share of its blocks is known. */
-static double part_median(struct blocks b)
+/* Before is what is known of it, as it is for the judge; NaN when that is too little. */
+static double level_before(struct blocks b)
+{
+    struct stretch s;
+    take(&s, nearest(b, true), false);
+    return s.n < VERIFY_BLOCKS_MIN ? (double)NAN : median_of(s);
+}
+
+/* NaN when less than the needed share of the window's blocks is known. */
+static double level_after(struct blocks b)
 {
     struct stretch s;
     take(&s, nearest(b, false), false);
@@ -130,13 +138,13 @@ static void describe_levels(const struct verify_input *in, const struct stretch 
 static void describe_parts(const struct verify_input *in, struct verify_result *r)
 {
     if (configured(&in->load)) {
-        double before = part_median(in->load.before), after = part_median(in->load.after);
+        double before = level_before(in->load.before), after = level_after(in->load.after);
         r->rho = before > 0 ? after / before : (double)NAN;
     }
-    if (configured(&in->queue)) r->queue_median = part_median(in->queue.after);
+    if (configured(&in->queue)) r->queue_median = level_after(in->queue.after);
     r->queue_limit = max_known(in->queue_hour_p90, 0.8 * in->queue_threshold);
     if (configured(&in->throughput)) {
-        double before = part_median(in->throughput.before), after = part_median(in->throughput.after);
+        double before = level_before(in->throughput.before), after = level_after(in->throughput.after);
         r->throughput_ratio = before > 0 ? after / before : before == 0 && after >= 0 ? 1.0 : (double)NAN;
     }
 }

@@ -271,6 +271,30 @@ static void test_what_is_unknown_is_never_effective(void **state)
     expect(&in, VERDICT_INEFFECTIVE, "less than 10 %");
 }
 
+/* All but `known` blocks, the newest, were lost. */
+static struct blocks only_newest(struct blocks b, uint32_t known)
+{
+    double *x = store[stored++];
+    for (uint32_t i = 0; i < b.n; i++) x[i] = i + known < b.n ? NAN : b.values[i];
+    return (struct blocks){.values = x, .n = b.n, .known = known, .step = b.step};
+}
+
+/* "Before = known points ... After = the window, at least 80 % known": scrapes lost before a change take no verdict away. */
+static void test_before_is_what_is_known_of_it(void **state)
+{
+    (void)state;
+    struct verify_input in = moved(-0.20, mixed);
+    in.throughput.before = only_newest(in.throughput.before, 8);
+    in.load.before = only_newest(in.load.before, 8);
+    expect(&in, VERDICT_EFFECTIVE, "");
+    in = moved(-0.20, mixed);
+    in.throughput.before = only_newest(in.throughput.before, 7);
+    expect(&in, VERDICT_INCONCLUSIVE, "throughput");
+    in = moved(-0.20, mixed);
+    in.throughput.after = only_newest(in.throughput.after, N * 3 / 4);
+    expect(&in, VERDICT_INCONCLUSIVE, "throughput");
+}
+
 static void test_what_is_not_configured_sets_no_condition(void **state)
 {
     (void)state;
@@ -361,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_too_little_is_inconclusive),
         cmocka_unit_test(test_load_rule),
         cmocka_unit_test(test_what_is_unknown_is_never_effective),
+        cmocka_unit_test(test_before_is_what_is_known_of_it),
         cmocka_unit_test(test_what_is_not_configured_sets_no_condition),
         cmocka_unit_test(test_drift_is_closed_by_its_own_ratio),
         cmocka_unit_test(test_a_judge_where_down_is_bad_is_mirrored),
