@@ -17,7 +17,8 @@
  *   moves       every knob of tier 1 or 2 in every allowed direction, one rung of its ladder; alone, and every ordered pair of
  *               two; of one knob twice only if its whitelisted interval (4 h) is over by then. The first at t0 + 6 min: two
  *               ticks to see it and five minutes of evidence, about what an ideal tuner that follows the rules needs; the second
- *               12 min after it (settle and window). Preconditions and gates do not count.
+ *               12 min after it (settle and window). What the whitelist says of a knob binds: range, ladder, direction, interval,
+ *               precondition, and that a limit binds before it is raised. Gates that stand elsewhere do not count.
  *
  *   CLEAN         nothing happens in this world: no fault, hand, release, broken metric or clock
  *   QUIET         something happens, but p99 is never degraded

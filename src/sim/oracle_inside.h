@@ -12,6 +12,15 @@ struct oracle_best {
     uint32_t replays;
 };
 
+/* The newest five minutes of truth. */
+enum { ORACLE_RECENT = 10 };
+struct oracle_recent { struct plant_window of[ORACLE_RECENT]; uint32_t n; };   /* n: ticks seen in all */
+
+/* Does the whitelist let anybody turn the knob that way, by its precondition and by the use of its limit? Yes, when they hold on
+ * any tick of the last five minutes, or ask for what the target itself does not tell. */
+bool oracle_allowed(const struct service_def *s, const struct oracle_recent *recent, const struct rig *r,
+                    const struct knob_def *k, enum direction d);
+
 /* Replays every sequence from o->t0 on, in the world's own form, or in both (see oracle.h). */
 enum status oracle_replay(const struct oracle_world *w, const struct oracle *o, struct oracle_best *ret, struct err *e);
 

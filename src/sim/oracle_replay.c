@@ -24,19 +24,20 @@ struct replay {
     const struct oracle *o;      /* with the onset that counts */
     struct rig *warm;            /* at the first notch's moment */
     double *p99;                 /* n ticks; what lies before that moment is there */
+    struct oracle_recent recent, at_first;   /* at the first notch's moment, as it was when all were warm */
     uint32_t first, second, end;
     uint64_t restarts;
 };
 
 static uint32_t ticks_of(struct span s, struct span tick) { return (uint32_t)((s.us + tick.us - 1) / tick.us); }
 
-/* One notch at the target as it stands. false: there is none, or the target refuses it. */
-static bool notch(struct rig *r, const struct move *m)
+/* One notch at the target as it stands. false: there is none, the whitelist forbids it now, or the target refuses it. */
+static bool notch(const struct replay *p, struct rig *r, const struct move *m)
 {
     struct knob_value now = {0}, next;
     struct buf b = BUF_INIT;
     double v = rig_get(r, m->knob->name);
-    bool ok = isfinite(v);
+    bool ok = isfinite(v) && oracle_allowed(p->w->service, &p->recent, r, m->knob, m->direction);
     if (ok) {
         buf_double(&b, v);
         ok = knob_value_set(&now, b.data, (unsigned)b.len) &&
@@ -52,6 +53,7 @@ static void run(struct replay *p, struct rig *r, uint32_t from, uint32_t to)
     for (uint32_t t = from; t < to; t++) {
         rig_tick(r, &w);
         p->p99[t] = oracle_p99(&w);
+        p->recent.of[p->recent.n++ % ORACLE_RECENT] = w;
     }
 }
 
@@ -59,10 +61,11 @@ static bool try_sequence(struct replay *p, struct sequence *s)
 {
     struct rig *r = rig_clone(p->warm);
     if (!r) return false;
-    s->possible = notch(r, &s->move[0]);
+    p->recent = p->at_first;
+    s->possible = notch(p, r, &s->move[0]);
     if (s->possible) {
         run(p, r, p->first, s->n == 2 ? p->second : p->end);
-        if (s->n == 2) s->possible = notch(r, &s->move[1]);
+        if (s->n == 2) s->possible = notch(p, r, &s->move[1]);
         if (s->n == 2 && s->possible) run(p, r, p->second, p->end);
     }
     if (s->possible) oracle_hour(p->o, p->p99, p->w->tick, ORACLE_HOUR, &s->hour);
@@ -161,6 +164,7 @@ static enum status warm_up(struct replay *p, enum world_kind kind, struct err *e
     p->warm = rig_new(p->w->part, kind, RIG_AS_IT_IS, p->w->seed, tick, e);
     if (!p->warm) return e->code;
     run(p, p->warm, 0, p->first);
+    p->at_first = p->recent;
     return STATUS_OK;
 }
 

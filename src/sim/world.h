@@ -79,7 +79,7 @@ double world_signal(const struct world *w, const char *signal);
 /* Which number of the truth a signal is, by its usual name; NaN for a name that no plant knows. */
 double world_signal_of(const struct plant_window *t, const char *name);
 /* The same in two steps: the place of a name (WORLD_NO_PLACE: no plant knows it), and all values by place. */
-enum { WORLD_PLACES = 19, WORLD_NO_PLACE = WORLD_PLACES };
+enum { WORLD_PLACES = 20, WORLD_NO_PLACE = WORLD_PLACES };
 unsigned world_signal_place(const char *name);
 void world_signal_values(const struct plant_window *t, double ret[WORLD_PLACES + 1]);
 

@@ -113,7 +113,7 @@ unsigned world_signal_place(const char *name)
     static const char *const names[WORLD_PLACES] = {
         "latency_p99", "latency_p50", "latency_mean", "queue_depth", "gpu_util", "throughput", "feature_fetch_ms", "kernel_ms",
         "queue_wait_ms", "running", "batch_limit", "concurrency_limit", "replica_spread", "batch_size", "cache_hit",
-        "gpu_memory", "arrivals", "error_ratio", "timeout_ratio"};
+        "gpu_memory", "arrivals", "error_ratio", "timeout_ratio", "rest_ms"};
     unsigned i = 0;
     while (i < WORLD_PLACES && strcmp(names[i], name) != 0) i++;
     return i;
@@ -132,6 +132,7 @@ void world_signal_values(const struct plant_window *t, double ret[WORLD_PLACES +
         t->seconds > 0 ? (double)t->offered / t->seconds : NAN,
         t->offered ? (double)(t->refused + t->failed) / (double)t->offered : 0,
         t->offered ? (double)t->timeouts / (double)t->offered : 0,
+        t->throughput > 0 ? t->mean_ms - t->fetch_ms - t->kernel_ms - 1e3 * t->queue / t->throughput : NAN,
         NAN};
     memcpy(ret, all, sizeof all);
 }
