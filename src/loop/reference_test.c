@@ -66,6 +66,32 @@ static void test_gpu_60_is_told_to_a_person_and_nothing_is_written(void **state)
     bench_free(b);
 }
 
+/* "No cause true (5 min)", counted from when there last was one: a signal that is lost for a moment, long after the incident opened,
+ * does not hand over what was about to be done. */
+static void test_a_cause_that_is_lost_for_minutes_is_waited_for(void **state)
+{
+    (void)state;
+    struct bench *b = warm(MODE_AUTO);
+    bad(b, 0.78);
+    bench_run(b, SPAN_MIN(3));
+    bad(b, NAN);
+    bench_run(b, SPAN_MIN(5));                       /* stale after 90 s, and 8 min after the incident opened */
+    assert_string_equal(bench_story(b), "INCIDENT");
+    assert_int_equal(bench_state(b), STATE_OPEN);
+    bad(b, 0.78);
+    bench_run(b, SPAN_MIN(1));
+    assert_string_equal(bench_story(b), "INTENT APPLIED");
+    bench_free(b);
+    b = warm(MODE_AUTO);
+    bad(b, 0.78);
+    bench_run(b, SPAN_MIN(3));
+    bad(b, NAN);
+    bench_run(b, SPAN_MIN(8));
+    assert_string_equal(bench_story(b), "INCIDENT HANDOVER");
+    assert_string_equal(record_get_text(bench_last(b, RECORD_HANDOVER), RF_REASON), "no-cause");
+    bench_free(b);
+}
+
 static void test_gpu_45_adds_a_replica(void **state)
 {
     (void)state;
@@ -107,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plans_from_the_second_bad_tick_and_writes_when_there_is_evidence),
         cmocka_unit_test(test_gpu_60_is_told_to_a_person_and_nothing_is_written),
+        cmocka_unit_test(test_a_cause_that_is_lost_for_minutes_is_waited_for),
         cmocka_unit_test(test_gpu_45_adds_a_replica),
         cmocka_unit_test(test_mode_alert_only_says_what_it_would_have_done),
         cmocka_unit_test(test_a_healthy_day_does_nothing),

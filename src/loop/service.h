@@ -98,6 +98,7 @@ struct service_loop {
     struct action_state action;
     struct cause_list causes;
     struct decision decision;
+    struct instant plan_at;           /* newest tick on which there was something to try; of whatever incident */
     bool decided;                     /* `decision` is of the last full tick */
     /* Rounds: every `round` polls and reads go out; when all have come back the points are evaluated, and on a tick the rest. */
     struct instant next_round, next_tick, round_began, next_read;

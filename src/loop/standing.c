@@ -142,7 +142,7 @@ void standing_fill(struct loop *l, struct service_loop *s, struct standing *st)
     st->fleet_per_hour_max = l->policy->fleet_per_hour;
     st->n_auto = c->n_auto;
     st->breaker = control_breaker(c) || l->fleet_breaker;
-    st->cause_age = c->incident_open ? instant_since(l->now, c->opened) : (struct span){0};
+    st->cause_age = c->incident_open ? instant_since(l->now, instant_max(c->opened, s->plan_at)) : (struct span){0};
     st->symptom = c->symptom;
     st->slo_symptom = c->symptom < s->def->symptom_count && s->def->symptoms[c->symptom].slo;
     st->reference_margin = margin(s);

@@ -187,6 +187,7 @@ struct control_decision tick_decide(struct loop *l, struct service_loop *s, uint
     st.overridden = overridden;
     decide_pass(s->policy, s->def, &s->causes, &s->evidence, &st, &s->decision);
     loop_beat(l, MODULE_DECIDE);
+    if (s->decision.has_plan) s->plan_at = l->now;
     const struct decision *d = &s->decision;
     struct control_decision c = {.kind = (uint8_t)kind_of(d), .knob = NO_KNOB, .cause = d->advice_cause, .reason = d->reason};
     if (!d->has_plan) return c;
