@@ -66,7 +66,7 @@ struct standing {
     int fleet_in_flight, fleet_in_flight_max, fleet_last_hour, fleet_per_hour_max;
     int n_auto;
     bool breaker;
-    struct span cause_age;                      /* since the incident opened, or since there last was a plan: for the five minutes */
+    struct span cause_age;                      /* since the incident opened or there last was a plan: for the five minutes */
     double reference_margin;                    /* (value - reference) / |reference| of the driving symptom, > 0 worse; NaN
                                                    unknown. expr_reference gives both: what the rule compares with (the
                                                    baseline 38.1), not the limit made of it (1.15 * 38.1) */

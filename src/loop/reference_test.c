@@ -66,8 +66,8 @@ static void test_gpu_60_is_told_to_a_person_and_nothing_is_written(void **state)
     bench_free(b);
 }
 
-/* "No cause true (5 min)", counted from when there last was one: a signal that is lost for a moment, long after the incident opened,
- * does not hand over what was about to be done. */
+/* "No cause true (5 min)", counted from when there last was one: a signal that is lost for a moment, long after the incident
+ * opened, does not hand over what was about to be done. */
 static void test_a_cause_that_is_lost_for_minutes_is_waited_for(void **state)
 {
     (void)state;

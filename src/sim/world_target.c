@@ -205,7 +205,7 @@ void target_history(struct world *w)
     struct point *points = calloc((size_t)n * signals, sizeof *points);
     struct wall *walls = calloc(n ? n : 1u, sizeof *walls);
     CHECK(points && walls);
-    if (w->o.coarse) fluid_coarse(f, tick);
+    if (w->fluid) fluid_coarse(f, tick);         /* nothing happens in it: steps of a tick, loop.md section 8 */
     fluid_calendar(f, -w->o.history.us - 600 * US_PER_S);   /* its last day is the day before the start */
     fluid_advance(f, 600 * US_PER_S);
     struct plant_window t;
