@@ -68,7 +68,7 @@ async function expired(bed, eyes) {
   await box.waitFor();
   await bed.record("EXPIRED", 90);
   await box.locator("button[type=submit]").click();
-  await box.locator("[role=alert]").waitFor();
+  await box.locator("[role=alert] .changes li", { hasText: "The request is expired" }).waitFor();
   await eyes.look(page, "inbox-expired-en", false);
   if ((await bed.knob("batch_max")) !== 32) throw new Error("an expired request was carried out");
   await page.context().close();
@@ -86,7 +86,18 @@ async function changed(bed, eyes) {
   await box.locator("button[type=submit]").click();
   const said = box.locator("[role=alert]");
   await said.waitFor();
+  const told = await said.locator(".changes li").allTextContents();
+  if (!told.includes("batch_max is 16 (was 32).")) throw new Error(`the refusal says: ${told.join(" | ")}`);
   await eyes.look(page, "inbox-facts-changed-en", false);
+  // The story keeps it, in the other language as well.
+  const incident = (await bed.api("/api/v1/incidents")).incidents[0].incident;
+  await page.goto(`/incidents/embedding/${incident}`);
+  await page.locator(".say", { hasText: "The request for batch_max 32 \u2192 64 is void" }).first().waitFor();
+  await page.locator(".menu button[lang=zh-CN]").click();
+  const step = page.locator(".step", { hasText: "batch_max 32 \u2192 64 的请求已作废" }).first();
+  await step.locator("summary").click();
+  await step.locator("dd", { hasText: "batch_max 现为 16（当时为 32）" }).waitFor();
+  await eyes.look(page, "incident-void-zh");
   if ((await bed.knob("batch_max")) !== 16) throw new Error("somebody else's value was overwritten");
   await page.context().close();
 }

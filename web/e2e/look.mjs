@@ -91,6 +91,7 @@ export class Eyes {
   }
 
   async shot(page, name, full = true) {
+    if (full) await page.evaluate(() => window.scrollTo(0, 0));
     await page.screenshot({ path: join(this.shots, `${name}.png`), fullPage: full, animations: "disabled" });
   }
 

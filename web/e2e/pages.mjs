@@ -21,9 +21,52 @@ const LOOKS = [
   { name: "en-4k", lang: "en", scheme: "light", width: 3840, height: 2000 },
 ];
 
+/** Whatever page is open and however small it is: the switch is there without scrolling, and covered by nothing. */
+async function switchInSight(page, name) {
+  const hit = await page.locator("button.halt").evaluate((el) => {
+    const r = el.getBoundingClientRect();
+    const inside = r.top >= 0 && r.left >= 0 && r.bottom <= innerHeight && r.right <= innerWidth;
+    return inside && el.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2));
+  });
+  if (!hit) throw new Error(`${name}: the halt switch is out of sight`);
+}
+
+const WHOLE_BYTES = 120_000;
+const FIRST_PAINT_MS = 1000;
+
+/** Everything that a browser loads for a page, packed, and when the first content is painted; the best of five is the machine's. */
+async function lightAndQuick(bed, eyes) {
+  let paint = Infinity;
+  let bytes = 0;
+  for (let i = 0; i < 5; i += 1) {
+    const page = await eyes.window(bed.base);
+    await page.goto("/login");
+    await page.locator("input[name=name]").waitFor();
+    const seen = await page.evaluate(async () => {
+      const first = () => performance.getEntriesByName("first-contentful-paint")[0];
+      while (!first()) await new Promise((done) => requestAnimationFrame(done));
+      const files = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+      const own = files.filter((f) => !new URL(f.name).pathname.startsWith("/api/"));
+      return {
+        paint: first().startTime,
+        bytes: own.reduce((sum, f) => sum + f.encodedBodySize, 0),
+        foreign: files.filter((f) => new URL(f.name).origin !== location.origin).map((f) => f.name),
+      };
+    });
+    if (seen.foreign.length) throw new Error(`loaded from elsewhere: ${seen.foreign.join()}`);
+    paint = Math.min(paint, seen.paint);
+    bytes = Math.max(bytes, seen.bytes);
+    await page.context().close();
+  }
+  console.log(`       ${bytes} bytes packed, first paint after ${paint.toFixed(0)} ms`);
+  if (bytes < 50_000 || bytes > WHOLE_BYTES) throw new Error(`${bytes} bytes`);
+  if (paint > FIRST_PAINT_MS) throw new Error(`first paint after ${paint} ms`);
+}
+
 async function onePage(eyes, page, name, path) {
   await page.goto(path);
   await eyes.loaded(page);
+  await switchInSight(page, name);
   if (name === "service") await page.locator(".u-wrap canvas").first().waitFor();
   await eyes.look(page, name);
 }
@@ -70,6 +113,7 @@ export async function tests({ check, eyes, program, short }) {
         await check(`page ${name} ${look.name}`, () => onePage(eyes, page, `${name}-${look.name}`, path));
       }
       if (look.name === "en-light") {
+        await check("light, quick, and nothing from elsewhere", () => lightAndQuick(bed, eyes));
         await check("keyboard: skip link, halt box, focus back", () => keyboard(page));
         await check("charts: keys move all cursors and say the values", () => charts(page));
         await check("a page that does not exist says so", async () => {

@@ -15,8 +15,8 @@ const { values } = parseArgs({
   },
 });
 
-const FILES = ["pages", "approve", "halt", "door", "link", "fleet"];
-const SHORT = new Set(["pages"]);
+const FILES = ["pages", "whole", "approve", "halt", "door", "link", "fleet"];
+const SHORT = new Set(["pages", "halt", "door"]);
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",

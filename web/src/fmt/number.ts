@@ -27,7 +27,9 @@ export function bytes(v: number): string {
 }
 
 export function percent(ratio: number): string {
-  return `${digits(ratio * 100)} %`;
+  const v = ratio * 100;
+  if (v !== 0 && Math.abs(v) < 0.001) return v > 0 ? "<0.001 %" : `>${MINUS}0.001 %`;
+  return `${digits(v)} %`;
 }
 
 /** A value of a signal or knob in its own unit. */

@@ -50,12 +50,15 @@ function NoRole(p: { role: "operator" | "admin" }): JSX.Element {
   );
 }
 
+/** Answers that say no more than the button does. */
+const PLAIN = ["", "done", "done for all services", "recorded"];
+
 async function carryOut(act: Act, reason: string, chosen: string): Promise<void> {
   const body: Record<string, string | boolean> = { ...act.body };
   if (reason) body[act.reasonKey ?? "reason"] = reason;
   if (act.choice) body[act.choice.key] = chosen;
   const answer = act.method === "DELETE" ? await remove(act.path) : await post<{ done?: string }>(act.path, body);
-  say(t("act.done", { words: heard(answer.done) || act.button }));
+  say(t("act.done", { words: PLAIN.includes(answer.done ?? "") ? act.button : heard(answer.done) }));
   act.done?.(answer.done ?? "");
   loadStatus().catch(() => undefined);
 }

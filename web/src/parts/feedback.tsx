@@ -28,11 +28,11 @@ export function Feedback(p: { of: Story; again: () => void }): JSX.Element {
     <section class="feedback">
       <h2>{t("feedback.title")}</h2>
       {said && (
-        <p>
+        <div class="said">
           {t("feedback.said", { by: said.by ?? "?", verdict: word("feedback-short", String(said.outcome)) })}{" "}
           <When at={said.at} long />
-          {said.note && <span class="quote">{said.note}</span>}
-        </p>
+          {said.note && <div class="quote">{said.note}</div>}
+        </div>
       )}
       <p class="acts no-print">
         {VERDICTS.map((v) => (

@@ -4,6 +4,7 @@ import type { Side } from "../api/types";
 import { quantity } from "../fmt/number";
 import { span, t, word } from "../i18n/i18n";
 import { useLoad } from "../state/load";
+import { joined } from "./chart-options";
 import { Empty, Fold, Scroll, Show, When } from "./basic";
 
 const W = 600;
@@ -24,14 +25,17 @@ export function frameOf(list: SideSignal[]): Frame {
   const y0 = Math.min(...ys);
   const y1 = Math.max(...ys);
   const pad = (y1 - y0 || Math.abs(y1) || 1) * 0.1;
-  return { x0: Math.min(...xs), x1: Math.max(...xs), y0: y0 - pad, y1: y1 + pad };
+  const low = y0 >= 0 ? Math.max(0, y0 - pad) : y0 - pad;
+  return { x0: Math.min(...xs), x1: Math.max(...xs), y0: low, y1: y1 + pad };
 }
 
 function path(s: SideSignal, f: Frame): string {
   let out = "";
   let pen = false;
+  const mean = joined(s.mean);
   s.offset.forEach((x, i) => {
-    const v = s.mean[i] ?? null;
+    const v = mean[i];
+    if (v === undefined) return;
     if (v === null) {
       pen = false;
       return;

@@ -9,7 +9,7 @@ import { Badge, Empty, Show, When } from "./basic";
 
 const LENGTHS = ["30m", "1h", "2h", "8h", "24h", "7d"];
 
-function askOpen(kind: "freeze" | "maintenance", service: string | null): void {
+function askOpen(kind: "freeze" | "maintenance", service: string | null, again: () => void): void {
   const name = service ?? t("window.everything");
   ask({
     title: t(kind === "freeze" ? "window.freeze-title" : "window.maintenance-title", { name }),
@@ -26,10 +26,11 @@ function askOpen(kind: "freeze" | "maintenance", service: string | null): void {
     reason: "needed",
     reasonKey: "comment",
     text: <p>{t(kind === "freeze" ? "window.freeze-text" : "window.maintenance-text")}</p>,
+    done: again,
   });
 }
 
-function askEnd(w: FreezeWindow): void {
+function askEnd(w: FreezeWindow, again: () => void): void {
   ask({
     title: t("window.end-title", { id: w.id }),
     button: t("window.end-button", { id: w.id }),
@@ -38,10 +39,11 @@ function askEnd(w: FreezeWindow): void {
     role: "operator",
     reason: "none",
     text: <p>{t("window.end-text")}</p>,
+    done: again,
   });
 }
 
-function Item(p: { of: FreezeWindow }): JSX.Element {
+function Item(p: { of: FreezeWindow; again: () => void }): JSX.Element {
   const w = p.of;
   return (
     <li>
@@ -65,7 +67,7 @@ function Item(p: { of: FreezeWindow }): JSX.Element {
           type="button"
           class="small secondary"
           onClick={() => {
-            askEnd(w);
+            askEnd(w, p.again);
           }}
         >
           {t("window.end-button", { id: w.id })}
@@ -93,7 +95,7 @@ export function Windows(p: { service: string | null }): JSX.Element {
           return (
             <ul class="plain">
               {all.map((w) => (
-                <Item of={w} key={w.id} />
+                <Item of={w} again={list.again} key={w.id} />
               ))}
             </ul>
           );
@@ -106,7 +108,7 @@ export function Windows(p: { service: string | null }): JSX.Element {
             type="button"
             class="secondary"
             onClick={() => {
-              askOpen(kind, p.service);
+              askOpen(kind, p.service, list.again);
             }}
           >
             {t(kind === "freeze" ? "window.freeze-open" : "window.maintenance-open")}

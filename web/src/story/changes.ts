@@ -3,6 +3,8 @@ import type { Change } from "../api/types";
 import { t, word } from "../i18n/i18n";
 import { heard } from "../i18n/said";
 
+const arrow = (text: string): string => text.replace(" -> ", " \u2192 ");
+
 export function changeText(c: Change): string {
   const p = { name: c.name ?? "", then: c.then, now: c.now, by: c.by ?? "" };
   switch (c.what) {
@@ -22,7 +24,7 @@ export function changeText(c: Change): string {
     case "mode":
       return t("change.mode", { then: word("mode", c.then), now: word("mode", c.now) });
     case "plan":
-      return t("change.plan", p);
+      return t("change.plan", { then: arrow(c.then), now: arrow(c.now) });
     default:
       return t("change.value", { ...p, then: heard(c.then), now: heard(c.now) });
   }
