@@ -24,6 +24,7 @@
 #define STOP_PATIENCE_US 1500000     /* SIGTERM ends within 2 s, whatever the disk does */
 #define RETAIN_EVERY_US US_PER_HOUR
 #define MODULE_GOOD_TICKS 3          /* loop.md row 51 */
+#define PAGES_TURNS 15               /* seconds: so long may a page lie about that nobody needs */
 
 /* ---- stepping ---- */
 
@@ -120,6 +121,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
         (void)malloc_trim(0);         /* holes that reading the configuration and saving baselines leave */
     }
     daemon_access_second(d);
+    if (d->pages) pages_rest(d->pages, d->pages_turn++ % PAGES_TURNS, PAGES_TURNS);
     sdnotify("WATCHDOG=1");           /* from here only: it proves that the loop turns */
 }
 
@@ -207,8 +209,12 @@ static bool open_loop(struct daemon *d)
     clock_start(&d->clock, d->options.speed, daemon_log_newest(d));
     daemon_up_open(d);
     clock_now(&d->clock, &now, &wall);
+    struct err e;
+    d->pages = pages_open(d->data, &e);
+    if (!d->pages) log_line(LEVEL_WARN, "daemon", e.text, "so", "the whole past of all signals stays in memory", NULL);
     d->loop = loop_new(d->policy, now, wall,
                        (struct loop_options){.dry_run = d->options.dry_run, .alone = true, .save_every = SPAN_MIN(5),
+                                             .cold = d->pages ? pages_memory(d->pages) : NULL,
                                              .speed = (uint64_t)d->options.speed});
     if (!starts(d->loop != NULL, "services")) return false;
     daemon_log_fold_all(d);
@@ -344,6 +350,7 @@ static void close_all(struct daemon *d)
     daemon_v1_close(d);
     daemon_past_free(d);
     loop_free(d->loop);
+    pages_close(d->pages);
     free(d->policy_text);
     while (d->commands) {
         struct pending_command *c = d->commands;

@@ -11,6 +11,7 @@
 #include "adapt/fetch.h"
 #include "adapt/log.h"
 #include "adapt/notify.h"
+#include "adapt/pages.h"
 #include "adapt/prometheus.h"
 #include "adapt/remote_write.h"
 #include "adapt/scrape.h"
@@ -67,6 +68,8 @@ struct daemon {
     char *policy_text;
     size_t policy_len;
     struct store *store;
+    struct pages *pages;                   /* of `loop`; NULL: no such file, it lies on the heap */
+    uint32_t pages_turn;
     struct loop *loop;
     struct adapt adapt;
     struct scrape *scrape;

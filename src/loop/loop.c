@@ -60,7 +60,7 @@ struct loop *loop_new(struct policy *policy, struct instant now, struct wall wal
         return NULL;
     }
     for (uint16_t i = 0; i < policy->service_count; i++) {
-        if (!service_init(&l->services[i], policy, i, now)) {
+        if (!service_init(&l->services[i], policy, i, now, options.cold)) {
             loop_free(l);
             return NULL;
         }
@@ -285,7 +285,7 @@ static void step_reload(struct loop *l, const struct event *e)
             fresh[i] = old[was];
             memset(&old[was], 0, sizeof old[was]);
         } else {
-            CHECK_MEMORY(service_init(&fresh[i], p, i, l->now));
+            CHECK_MEMORY(service_init(&fresh[i], p, i, l->now, l->options.cold));
             service_options(l, &fresh[i]);
         }
     }

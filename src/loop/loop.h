@@ -4,6 +4,7 @@
 #define LOOP_LOOP_H
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "loop/event.h"
 #include "model/view.h"
 
@@ -15,6 +16,7 @@ struct loop_options {
     uint64_t token;                   /* fencing token; 0 alone */
     struct span save_every;           /* how often EFFECT_SAVE_STATE comes; 0: 15 min */
     bool in_step;                     /* rounds of all services fall on the same instants, for replay; else they are spread */
+    const struct memory *cold;        /* for what is rarely looked at, outlives the loop; NULL: the heap */
     uint64_t speed;                   /* nominal seconds a wall second; 0: 1. Time-outs of the disk stay wall time */
 };
 

@@ -39,7 +39,7 @@ static struct span round_of(const struct policy *p, const struct service_def *d)
 static const struct knob_state no_read = {.first_seen = INSTANT_NONE, .last_at = INSTANT_NONE, .changed = INSTANT_NONE,
                                           .expired_at = INSTANT_NONE, .skip_cause = NO_INDEX};
 
-bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now)
+bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now, const struct memory *cold)
 {
     memset(s, 0, sizeof *s);
     s->policy = p;
@@ -50,7 +50,7 @@ bool service_init(struct service_loop *s, struct policy *p, uint16_t index, stru
     s->control_policy = control_policy_of(s->def);
     control_init(&s->control, &s->control_policy, now);
     s->collect = collect_new(s->def, collect_limits_default());
-    s->detect = detect_new(s->def, p->ewma_alpha, p->tick);
+    s->detect = detect_new_in(s->def, p->ewma_alpha, p->tick, cold);
     s->round = round_of(p, s->def);
     s->next_round = s->next_tick = s->next_read = INSTANT_NEVER;
     s->timed_at = s->last_seen = s->saved_at = s->first_tick = s->error_since = INSTANT_NONE;
@@ -213,7 +213,7 @@ bool service_adopt(struct loop *l, struct service_loop *s, struct policy *p, uin
     struct needs *needs = &p->services[index].needs;
     if (!locate_needs(&p->services[index], needs) || !decide_needs(&p->services[index], needs)) return false;
     struct collect *collect = collect_new(&p->services[index], collect_limits_default());
-    struct detect *detect = detect_new(&p->services[index], p->ewma_alpha, p->tick);
+    struct detect *detect = detect_new_in(&p->services[index], p->ewma_alpha, p->tick, l->options.cold);
     if (!collect || !detect) return false;
     collect_adopt(collect, s->collect);
     (void)carry_detect(s, detect, l->now);

@@ -189,7 +189,7 @@ static inline uint16_t service_index(const struct loop *l, const struct service_
 }
 
 /* service.c */
-bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now);
+bool service_init(struct service_loop *s, struct policy *p, uint16_t index, struct instant now, const struct memory *cold);
 void service_options(const struct loop *l, struct service_loop *s);
 bool service_running(const struct service_loop *s);   /* an action between INTENT and its end, in `action` */
 void service_keep_policy(struct service_loop *s);     /* of the running action: after its INTENT, live or folded */
