@@ -104,7 +104,9 @@ struct effect {
         struct { const struct record *records; uint32_t n; uint64_t token; bool checkpoint; } append;
         struct { uint16_t knob; bool before_write; } read;
         struct { uint16_t knob; const struct knob_value *value, *expect; uint32_t action, epoch; bool is_undo, dry; } write;
-        struct { enum notice level; const char *subject, *text; const struct record *record; } notify;
+        struct { enum notice level; const char *subject, *text; bool recorded; } notify;   /* recorded: a record of the log says
+                                                                                             * the same, and receivers have it
+                                                                                             * from there */
         struct { const void *bytes; size_t len; } save_state;
         struct { const uint16_t *signals; const struct point *points; uint32_t n; } points;
         struct { uint64_t id; enum status status; const char *text; const char *detail; } reply;

@@ -38,6 +38,7 @@ void notice_flush(struct loop *l, struct service_loop *s)
     for (unsigned i = 0; i < s->deferred_n; i++) {
         struct deferred_notice *d = &s->deferred[i];
         notice(l, s, d->level, d->subject, d->text);
+        l->effects[l->effect_n - 1].u.notify.recorded = true;
         free(d->subject);
         free(d->text);
     }

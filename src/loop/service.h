@@ -257,7 +257,6 @@ void words_values(struct buf *out, const struct service_loop *s);
 void words_causes(struct buf *out, const struct service_loop *s);
 void words_gates(struct buf *out, const struct service_loop *s);
 void words_now(struct buf *out, const struct loop *l, const struct service_loop *s);
-void words_of_record(struct buf *subject, struct buf *text, const struct service_loop *s, const struct record *r);
 
 /* command.c */
 void command_take(struct loop *l, struct service_loop *s, const struct command *c);

@@ -317,26 +317,6 @@ static void tell_record(struct tell *t)
     if (has_context(c->kind)) context_fields(t);
 }
 
-/* An incident that nobody but a person can take up is one to wake him for. */
-static enum notice level_of(const struct tell *t)
-{
-    const struct record *r = t->r;
-    if (left_alone(t)) return NOTICE_PAGE;
-    switch (r->kind) {
-    case RECORD_HANDOVER:
-    case RECORD_REQUEST:
-    case RECORD_YIELDED:
-    case RECORD_HELD:
-    case RECORD_UNDO_FAILED:
-    case RECORD_HALT: return NOTICE_PAGE;
-    case RECORD_INCIDENT: return record_has(r, RF_OUTCOME) ? NOTICE_PAGE : NOTICE_WARN;
-    case RECORD_VERDICT: return text_eq(record_get_text(r, RF_OUTCOME), "held") ? NOTICE_PAGE : NOTICE_INFO;
-    case RECORD_EXTERNAL:
-    case RECORD_FAILED: return NOTICE_WARN;
-    default: return NOTICE_INFO;
-    }
-}
-
 static void remember_request(struct service_loop *s, const struct control_record *c)
 {
     static const char hex[] = "0123456789abcdef";
@@ -360,8 +340,8 @@ void story_append(struct loop *l, struct service_loop *s, const struct control_o
         remember_request(s, &o->records[i]);
         intent = intent || o->records[i].kind == RECORD_INTENT;
         struct buf subject = BUF_INIT, text = BUF_INIT;
-        words_of_record(&subject, &text, s, &records[i]);
-        notice_defer(s, level_of(&t), buf_text(&subject), buf_text(&text));
+        record_say(&subject, &text, &records[i]);
+        notice_defer(s, (enum notice)record_severity(&records[i]), buf_text(&subject), buf_text(&text));
         buf_free(&subject);
         buf_free(&text);
     }

@@ -148,35 +148,3 @@ void words_now(struct buf *out, const struct loop *l, const struct service_loop 
     if (s->outage) buf_puts(out, " (the service is down)");
     if (c->incident_open && detect_aging(s->detect, l->now)) buf_puts(out, " (aging: the baseline learns again, slowly)");
 }
-
-static void change_of_record(struct buf *out, const struct record *r)
-{
-    bool back = record_kind_is_undo(r->kind);
-    buf_puts(out, record_get_text(r, RF_KNOB));
-    if (record_has(r, RF_FROM) && record_has(r, RF_TO)) {
-        buf_printf(out, " %s -> %s", record_get_text(r, back ? RF_TO : RF_FROM), record_get_text(r, back ? RF_FROM : RF_TO));
-    }
-}
-
-/* What a person sees first, perhaps on a telephone: what it is about, what happened, the code of the reason. */
-static void subject_text(struct buf *out, const struct record *r)
-{
-    if (record_has(r, RF_KNOB)) change_of_record(out, r);
-    else buf_puts(out, record_get_text(r, RF_SYMPTOM));
-    if (record_has(r, RF_KNOB) || record_has(r, RF_SYMPTOM)) buf_puts(out, ": ");
-    buf_puts(out, record_has(r, RF_VERDICT) ? record_get_text(r, RF_VERDICT) : record_kind_meaning(r->kind));
-    if (r->kind == RECORD_INCIDENT && record_has(r, RF_OUTCOME)) buf_puts(out, ", for a person: the service is still learning");
-    if (record_has(r, RF_REASON) && r->kind != RECORD_INTENT) buf_printf(out, " (%s)", record_get_text(r, RF_REASON));
-}
-
-void words_of_record(struct buf *subject, struct buf *text, const struct service_loop *s, const struct record *r)
-{
-    static const enum record_field told[] = {RF_NOTE, RF_VALUES, RF_RULE, RF_CAUSES, RF_GATES, RF_BEFORE, RF_AFTER, RF_BY_HAND};
-    buf_printf(subject, "%s: ", s->def->name);
-    subject_text(subject, r);
-    for (unsigned i = 0; i < sizeof told / sizeof told[0]; i++) {
-        if (!record_has(r, told[i])) continue;
-        if (text->len) buf_puts(text, "\n");
-        buf_printf(text, "%s: %s", record_field_key(told[i]), record_get_text(r, told[i]));
-    }
-}

@@ -43,3 +43,11 @@ struct timing_def timing_defaults(void)
         .renotify = SPAN_HOUR(4),
     };
 }
+
+const char *receiver_type_name(enum receiver_type t)
+{
+#define X(id, word) word,
+    static const char *const names[] = {RECEIVER_TABLE(X)};
+#undef X
+    return names[t];
+}

@@ -188,6 +188,30 @@ struct service_def {
 
 enum web_anonymous { WEB_ANONYMOUS_FIRST, WEB_ANONYMOUS_NEVER, WEB_ANONYMOUS_ALWAYS };   /* FIRST: until there is a user */
 
+/* Who is told. X(ID, "word in the configuration") */
+#define RECEIVER_TABLE(X)                                                                             \
+    X(WEBHOOK, "webhook") X(ALERTMANAGER, "alertmanager") X(DINGTALK, "dingtalk") X(FEISHU, "feishu") \
+    X(WECOM, "wecom") X(SLACK, "slack") X(GRAFANA, "grafana")
+#define X(id, ...) RECEIVER_##id,
+enum receiver_type { RECEIVER_TABLE(X) RECEIVER_TYPE_COUNT };
+#undef X
+const char *receiver_type_name(enum receiver_type t);
+
+#define RECEIVER_RATE_MOST 600
+
+struct receiver_def {
+    const char *name;            /* unique in the policy */
+    enum receiver_type type;
+    const char *url, *url_file;  /* one of them */
+    const char *secret_file;     /* what requests are signed with; NULL: not signed */
+    const char *bearer_file, *basic_file;
+    const char *ca_file, *cert_file, *key_file;
+    struct span timeout;
+    uint16_t rate;               /* requests a minute, 1..RECEIVER_RATE_MOST */
+    uint8_t least;               /* the least severe that is told: enum notice of loop/event.h */
+    bool chinese;
+};
+
 struct web_def {                 /* how people and programs reach the API */
     const char *cert_file, *key_file;          /* TLS; NULL: plain */
     const char **names; uint16_t name_count;   /* host names besides localhost and addresses */
@@ -196,6 +220,7 @@ struct web_def {                 /* how people and programs reach the API */
     const char *basic_file;                    /* NULL: none */
     enum web_anonymous anonymous;
     struct span session_idle, session_longest;
+    const char *external_url;                  /* what links in notices begin with, no slash at the end; NULL: no links */
 };
 
 struct policy {
@@ -212,7 +237,7 @@ struct policy {
     const char *origin;          /* of the audit log: schema-less, "trimtab/prod-cn" */
     double ewma_alpha;           /* 0.2, 0.1..0.3 */
     const struct prometheus_def *remote_write;   /* NULL: none */
-    const char **notify_urls; uint16_t notify_count;   /* generic webhook; "@/path": the file that holds the address */
+    const struct receiver_def *receivers; uint16_t receiver_count;
     struct web_def web;
     uint32_t references;
 };

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 enum record_kind {
 #define KIND(id, ...) RECORD_##id,
@@ -56,6 +57,9 @@ const char *record_kind_meaning(enum record_kind k);
 /* Is it about taking a change back? `from` and `to` stay those of the change: it goes from `to` to `from`. */
 bool record_kind_is_undo(enum record_kind k);
 bool record_kind_parse(const char *name, enum record_kind *ret);
+unsigned record_severity(const struct record *r);   /* for people: 0 information, 1 warning, 2 page, as enum notice */
+/* What a person sees first, perhaps on a telephone, and all that belongs to it: "key: text", a line each. */
+void record_say(struct buf *subject, struct buf *text, const struct record *r);
 const char *record_field_key(enum record_field f);
 enum record_type record_field_type(enum record_field f);
 
