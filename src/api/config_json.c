@@ -147,6 +147,7 @@ static void service_json(struct emit *e, const struct service_def *s)
 
 void view_json_config(struct emit *e, const char *key, const struct policy *p)
 {
+    struct buf receiver = BUF_INIT;
     emit_open(e, key, '{');
     emit_text(e, "revision", p->revision);
     emit_text_or_null(e, "path", p->path);
@@ -159,7 +160,12 @@ void view_json_config(struct emit *e, const char *key, const struct policy *p)
     emit_number(e, "fleet_in_flight", p->fleet_fraction);
     emit_int(e, "fleet_per_hour", p->fleet_per_hour);
     emit_open(e, "notify", '[');
-    for (uint16_t i = 0; i < p->notify_count; i++) emit_text(e, NULL, "<secret>");
+    for (uint16_t i = 0; i < p->receiver_count; i++) {
+        buf_clear(&receiver);
+        buf_printf(&receiver, "%s (%s)", p->receivers[i].name, receiver_type_name(p->receivers[i].type));
+        emit_text(e, NULL, buf_text(&receiver));
+    }
+    buf_free(&receiver);
     emit_close(e, ']');
     emit_open(e, "services", '[');
     for (uint16_t i = 0; i < p->service_count; i++) service_json(e, &p->services[i]);

@@ -72,8 +72,8 @@ static void configuration_shows_no_secret(void **state)
     struct knob_def knob = {.name = "k", .write = {.kind = ACCESS_HTTP, .url = "http://h/x", .method = "PUT",
                                                    .headers = {"Authorization: Bearer s3cret"}, .header_count = 1}};
     struct service_def def = {.name = "embed", .targets = &target, .target_count = 1, .knobs = &knob, .knob_count = 1};
-    const char *hooks[] = {"https://hook.example/s3cret"};
-    struct policy p = {.services = &def, .service_count = 1, .notify_urls = hooks, .notify_count = 1};
+    struct receiver_def hook = {.name = "oncall", .url = "https://hook.example/s3cret"};
+    struct policy p = {.services = &def, .service_count = 1, .receivers = &hook, .receiver_count = 1};
     struct buf b = BUF_INIT;
     struct emit e = {.out = &b};
     (void)state;
@@ -82,6 +82,7 @@ static void configuration_shows_no_secret(void **state)
     assert_null(strstr(buf_text(&b), "pass"));
     assert_non_null(strstr(buf_text(&b), "http://<secret>@host:1/metrics?<secret>"));
     assert_non_null(strstr(buf_text(&b), "Authorization: <secret>"));
+    assert_non_null(strstr(buf_text(&b), "\"notify\":[\"oncall (webhook)\"]"));
     buf_free(&b);
 }
 

@@ -91,6 +91,11 @@ uint16_t config_headers(struct config_work *w, const struct config_value *v, boo
 /* prometheus.c: which server is asked; and, for the signals, what is asked beside each query. */
 void config_build_source(struct config_work *w);
 void config_build_remote_write(struct config_build *b, const struct config_value *v);
+/* The keys that say how to reach a peer, of whichever block; NULL: the block has no such key. */
+struct config_auth { const struct config_value *url, *bearer, *basic, *ca, *cert, *key; };
+void config_check_auth(struct config_diagnostics *d, const struct config_auth *a);
+/* receiver.c */
+void config_build_receivers(struct config_build *b, const struct config_value *v);
 void config_build_companions(struct config_work *w, struct signal_def *s);
 /* timing.c */
 void config_build_timing(struct config_work *w);

@@ -42,32 +42,6 @@ static void build_fleet(struct config_build *b, const struct config_value *v)
     b->p->fleet_per_hour = raw.per_hour.word;
 }
 
-/* A file that holds the address is kept as "@/path". */
-static const char *notify_address(struct config_build *b, const struct config_node *node)
-{
-    struct config_notify raw;
-    char text[1100];
-    if (!config_read_block(b->d, CONFIG_BLOCK_NOTIFY, node, NULL, &raw)) return NULL;
-    if (raw.url.is_set == raw.url_file.is_set && !raw.url.is_wrong && !raw.url_file.is_wrong)
-        config_wrong(b->d, node, NULL, "write either `url` or `url_file`");
-    if (raw.url.is_set) return keep(b, raw.url.text);
-    if (!raw.url_file.is_set) return NULL;
-    snprintf(text, sizeof text, "@%s", raw.url_file.text);
-    return keep(b, text);
-}
-
-static void build_notify(struct config_build *b, const struct config_value *v)
-{
-    if (!v->is_set) return;
-    const char **urls = ARENA_NEW_N(&b->p->arena, v->at->n, const char *);
-    for (uint32_t i = 0; urls && i < v->at->n; i++) {
-        const char *url = notify_address(b, v->at->items[i]);
-        if (url) urls[b->p->notify_count++] = url;
-    }
-    b->p->notify_urls = urls;
-    b->no_memory = b->no_memory || !urls;
-}
-
 static int by_name(const void *left, const void *right)
 {
     const struct service_def *const *a = left, *const *b = right;
@@ -176,7 +150,7 @@ static void build_root(struct config_build *b, const struct config_node *root)
     p->metrics_bytes = (uint64_t)raw.metrics_mb.number << 20;
     p->origin = keep(b, raw.origin.text);
     build_fleet(b, &raw.fleet);
-    build_notify(b, &raw.notify);
+    config_build_receivers(b, &raw.notify);
     config_build_remote_write(b, &raw.remote_write);
     b->prometheus = raw.prometheus;
     config_build_web(b, &raw);

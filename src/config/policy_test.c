@@ -344,14 +344,37 @@ static void presets_are_profiles_from_a_folder(void **state)
     config_diagnostics_free(&d);
 }
 
+static void receivers(void **state)
+{
+    (void)state;
+    struct loaded l;
+    load(&l, "web: {external_url: 'https://tt.example.com/'}\n"
+             "notify: [{name: oncall, type: dingtalk, url_file: /e/u, secret_file: /e/s, language: zh, severity: warning},\n"
+             "  {type: grafana, url: 'https://g:3000', bearer_file: /e/t, rate: 7, timeout: 3s}]\n" HEAD SIGNALS SYMPTOMS);
+    const struct receiver_def *r = l.p->receivers;
+    assert_string_equal("https://tt.example.com", l.p->web.external_url);
+    assert_int_equal(RECEIVER_DINGTALK, r[0].type);
+    assert_string_equal("oncall", r[0].name);
+    assert_string_equal("/e/s", r[0].secret_file);
+    assert_true(r[0].chinese);
+    assert_int_equal(1, r[0].least);
+    assert_int_equal(20, r[0].rate);
+    assert_string_equal("grafana-2", r[1].name);
+    assert_int_equal(7, r[1].rate);
+    assert_int_equal(3000000, r[1].timeout.us);
+    end(&l);
+}
+
 static void webhooks(void **state)
 {
     (void)state;
     struct loaded l;
     load(&l, "notify: [{url: 'http://h/x'}, {url_file: /etc/hook}]\n" HEAD SIGNALS SYMPTOMS);
-    assert_int_equal(2, l.p->notify_count);
-    assert_string_equal("http://h/x", l.p->notify_urls[0]);
-    assert_string_equal("@/etc/hook", l.p->notify_urls[1]);
+    assert_int_equal(2, l.p->receiver_count);
+    assert_string_equal("http://h/x", l.p->receivers[0].url);
+    assert_string_equal("webhook-1", l.p->receivers[0].name);
+    assert_string_equal("/etc/hook", l.p->receivers[1].url_file);
+    assert_int_equal(300, l.p->receivers[1].rate);
     end(&l);
 }
 
@@ -371,6 +394,7 @@ int main(void)
         cmocka_unit_test(scripts_need_neither_targets_nor_queries),
         cmocka_unit_test(presets_are_profiles_from_a_folder),
         cmocka_unit_test(webhooks),
+        cmocka_unit_test(receivers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,10 +12,8 @@ static const char *without_slash(struct config_work *w, const char *url)
     return copy;
 }
 
-/* The same keys of both kinds of blocks. */
-struct auth { const struct config_value *url, *bearer, *basic, *ca, *cert, *key; };
 #define AUTH(raw) \
-    (struct auth){&(raw).url, &(raw).bearer_file, &(raw).basic_file, &(raw).ca_file, &(raw).cert_file, &(raw).key_file}
+    (struct config_auth){&(raw).url, &(raw).bearer_file, &(raw).basic_file, &(raw).ca_file, &(raw).cert_file, &(raw).key_file}
 
 static const char *file_of(struct config_build *b, const struct config_value *v)
 {
@@ -24,7 +22,7 @@ static const char *file_of(struct config_build *b, const struct config_value *v)
     return copy;
 }
 
-static void check_auth(struct config_diagnostics *d, const struct auth *a)
+void config_check_auth(struct config_diagnostics *d, const struct config_auth *a)
 {
     if (a->bearer->is_set && a->basic->is_set) config_wrong(d, a->basic->at, NULL, "write either `bearer_file` or `basic_file`");
     if (a->cert->is_set != a->key->is_set && !a->cert->is_wrong && !a->key->is_wrong)
@@ -35,9 +33,9 @@ static void check_auth(struct config_diagnostics *d, const struct auth *a)
                     "the secret for this server goes over the network as it is");
 }
 
-static void take_auth(struct config_build *b, const struct auth *a, struct prometheus_def *p)
+static void take_auth(struct config_build *b, const struct config_auth *a, struct prometheus_def *p)
 {
-    check_auth(b->d, a);
+    config_check_auth(b->d, a);
     p->bearer_file = file_of(b, a->bearer);
     p->basic_file = file_of(b, a->basic);
     p->ca_file = file_of(b, a->ca);

@@ -1,5 +1,7 @@
 #include "config/schema.h"
 
+#include "model/policy.h"
+
 #define OPTIONAL false
 #define REQUIRED true
 
@@ -37,6 +39,11 @@ static const char *const directions[] = {DIRECTION_TABLE(WORD) NULL};
 static const char *const owners[] = {"none", "hpa", "keda", "gitops", NULL};
 static const char *const sources[] = {"embedded", "prometheus", NULL};
 static const char *const methods[] = {"GET", "PUT", "POST", "PATCH", NULL};
+#define WORD(id, word) word,
+static const char *const receivers[] = {RECEIVER_TABLE(WORD) NULL};
+#undef WORD
+static const char *const languages[] = {"en", "zh", NULL};
+static const char *const severities[] = {"info", "warning", "page", NULL};   /* as enum notice */
 static const char *const days[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun", NULL};
 
 const char *const *config_words(enum config_type type)
@@ -51,6 +58,9 @@ const char *const *config_words(enum config_type type)
     case CONFIG_BUDGET_TYPE: return budgets;
     case CONFIG_OWNER_TYPE: return owners;
     case CONFIG_SOURCE_TYPE: return sources;
+    case CONFIG_RECEIVER_TYPE: return receivers;
+    case CONFIG_LANGUAGE_TYPE: return languages;
+    case CONFIG_SEVERITY_TYPE: return severities;
     case CONFIG_GROUP_TYPE: return groups;
     case CONFIG_METHOD_TYPE: return methods;
     case CONFIG_DAYS_TYPE: return days;

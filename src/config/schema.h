@@ -38,6 +38,7 @@
     X(LAYER, "<layer>", "") X(UNIT, "<unit>", "") X(BAD, "<bad>", "") X(MODE, "<mode>", "")             \
     X(CLASS, "<class>", "") X(APPLY, "<apply>", "") X(BUDGET, "<budget>", "") X(OWNER, "<owner>", "")   \
     X(SOURCE, "<source>", "")                                                                           \
+    X(RECEIVER, "<receiver>", "") X(LANGUAGE, "<language>", "") X(SEVERITY, "<severity>", "")           \
     X(GROUP, "<group>", "")                                                                             \
     X(BLOCK, "", "") X(MAP, "", "") X(LIST, "", "")
 

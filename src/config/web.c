@@ -10,6 +10,15 @@ static const char *keep(struct config_build *b, const char *text)
     return copy;
 }
 
+static const char *without_slash(struct config_build *b, const char *url)
+{
+    size_t n = strlen(url);
+    while (n > 0 && url[n - 1] == '/') n--;
+    char *copy = arena_strndup(&b->p->arena, url, n);
+    b->no_memory = b->no_memory || !copy;
+    return copy;
+}
+
 static const char **texts(struct config_build *b, const struct config_value *v, uint16_t *ret_n)
 {
     *ret_n = 0;
@@ -40,6 +49,7 @@ void config_build_web(struct config_build *b, const struct config_root *root)
     w->basic_file = raw.basic_auth_file.is_set ? keep(b, raw.basic_auth_file.text) : NULL;
     w->names = texts(b, &raw.names, &w->name_count);
     w->proxies = texts(b, &raw.proxies, &w->proxy_count);
+    w->external_url = raw.external_url.is_set ? without_slash(b, raw.external_url.text) : NULL;
     if (raw.read_without_login.is_set) w->anonymous = raw.read_without_login.flag ? WEB_ANONYMOUS_ALWAYS : WEB_ANONYMOUS_NEVER;
     w->session_idle = raw.session_idle.span;
     w->session_longest = raw.session_longest.span;
