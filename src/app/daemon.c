@@ -333,6 +333,7 @@ static void close_all(struct daemon *d)
 {
     d->ending = true;
     prometheus_end(d->prometheus);
+    notify_end(d->notify);
     remote_write_end(d->remote);
     if (d->adapt.fetch) fetch_free(d->adapt.fetch);
     prometheus_free(d->prometheus);
@@ -387,6 +388,7 @@ int daemon_run(const struct daemon_options *o)
     if (up) {
         say_start(d);
         daemon_access_say(d);
+        daemon_notify_open(d);
         d->ready = true;
         hold_signals(false);
         daemon_halt_check(d);

@@ -152,6 +152,8 @@ void daemon_log_load_state(struct daemon *d, uint16_t service);   /* its saved b
 /* After the records and before the end of the fold at start: what was seen since the saved baselines. */
 void daemon_refill(struct daemon *d);
 void daemon_log_append(struct daemon *d, const char *service, const struct record *records, uint32_t n, uint64_t loop_token);
+/* daemon_notify.c: the log as receivers of notices read it. */
+void daemon_notify_open(struct daemon *d);
 void daemon_log_own(struct daemon *d, enum record_kind kind, const char *by, const char *note);
 void daemon_log_fold_later(struct daemon *d, const char *service);
 void daemon_log_poll(struct daemon *d);

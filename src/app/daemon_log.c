@@ -59,7 +59,10 @@ static void take_ack(struct daemon *d, const struct pending_append *p, const str
         return;
     }
     tell_loop(d, p, ack);
-    if (ack->status == STATUS_OK) stream_records(d->api.stream, ack->seq, ack->n);
+    if (ack->status == STATUS_OK) {
+        stream_records(d->api.stream, ack->seq, ack->n);
+        notify_grew(d->notify);
+    }
     daemon_replies(d, p->token, ack->status == STATUS_OK);
 }
 
@@ -133,6 +136,7 @@ static bool fold_entry(void *arg, const struct store_entry *entry)
     struct event e = {.kind = EVENT_RECORD, .service = policy_service(f->d->policy, service)};
     f->n++;
     if (f->all) daemon_feedback_count(f->d, entry->record);
+    if (f->all) notify_replay(f->d->notify, entry->seq, entry->record);
     if (entry->record->kind == RECORD_POLICY)
         (void)text_copy(f->d->last_revision, sizeof f->d->last_revision, record_get_text(entry->record, RF_POLICY));
     if (loop_record_of_all(entry->record)) e.service = ALL_SERVICES;   /* also where its service is gone */

@@ -144,6 +144,7 @@ enum status daemon_reload(struct daemon *d, const char *by, struct err *e)
     free(d->policy_text);
     d->policy_text = text;
     d->policy_len = len;
+    notify_reload(d->notify);
     daemon_access_reload(d);           /* the old one's settings die with it */
     d->reloads++;
     d->reload_error[0] = '\0';
