@@ -163,7 +163,8 @@ static void start(struct sending *s, const struct receiver_def *d, struct notify
     struct fetch_request q = {
         .method = "POST", .url = buf_text(&draft->url), .body = buf_text(&draft->body), .body_len = draft->body.len,
         .bearer_file = d->bearer_file, .basic_file = d->basic_file, .ca_file = d->ca_file, .cert_file = d->cert_file,
-        .key_file = d->key_file, .want_header = "Retry-After", .timeout = d->timeout, .max_body = ANSWER_MOST, .done = on_done, .arg = s};
+        .key_file = d->key_file, .want_header = "Retry-After", .timeout = d->timeout, .max_body = ANSWER_MOST,
+        .done = on_done, .arg = s};
     for (unsigned i = 0; i < draft->header_count; i++) q.headers[q.header_count++] = buf_text(&draft->headers[i]);
     s->r->running++;
     fetch_start(s->n->a->fetch, &q);
