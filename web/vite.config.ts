@@ -21,7 +21,7 @@ const lessPico: Plugin = {
       .replace(/url\((["'])data:.*?\1\)/g, "none")
       .replace(/([^{}]+)\{([^{}]*)\}/g, (all, selectors: string, body: string) => {
         if (selectors.startsWith("@")) return all;
-        const kept = selectors.split(/,(?![^(]*\))/).filter((x) => !NOT_USED.test(x));
+        const kept = selectors.split(/,(?![^(]*\))/).filter((x) => !NOT_USED.test(x.replace(/:not\([^)]*\)/g, "")));
         return kept.length ? `${kept.join(",")}{${body}}` : "";
       });
   },

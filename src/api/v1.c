@@ -187,24 +187,30 @@ static void audit_json(void *ctx, struct emit *e)
     emit_close(e, '}');
 }
 
+void v1_runtime_json(struct api *api, struct emit *e, struct api_runtime *run)
+{
+    char why[200] = "";
+    *run = (struct api_runtime){0};
+    api->runtime(api->ctx, run);
+    bool ready = api->ready(api->ctx, why);
+    emit_text(e, "version", run->version);
+    emit_wall(e, "started", (struct wall){(int64_t)(run->start_seconds * 1e6)});
+    emit_bool(e, "ready", ready);
+    emit_text_or_null(e, "not_ready_why", ready ? NULL : why);
+}
+
 void v1_get_status(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
-    struct api_runtime run = {0};
+    struct api_runtime run;
     struct v1_answer a;
-    char why[200] = "";
-    api->runtime(api->ctx, &run);
-    bool ready = api->ready(api->ctx, why);
     v1_begin(&a);
     emit_open(&a.e, "data", '{');
-    emit_text(&a.e, "version", run.version);
+    v1_runtime_json(api, &a.e, &run);
     emit_text(&a.e, "revision", run.revision);
-    emit_bool(&a.e, "ready", ready);
-    if (!ready) emit_text(&a.e, "not_ready_why", why);
     emit_bool(&a.e, "dry_run", run.dry_run);
     emit_number(&a.e, "clock_speed", run.speed);
     emit_text_or_null(&a.e, "name", api->control.policy(api->control.ctx)->origin);
-    emit_wall(&a.e, "started", (struct wall){(int64_t)(run.start_seconds * 1e6)});
     emit_bool(&a.e, "last_reload_good", run.reload_ok);
     emit_open(&a.e, "counts", '{');
     emit_int(&a.e, "services", run.services);

@@ -130,18 +130,12 @@ static void tls_json(struct api *api, struct emit *e)
 void v1_get_health(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
-    struct api_runtime run = {0};
+    struct api_runtime run;
     struct v1_answer a;
-    char why[200] = "";
-    api->runtime(api->ctx, &run);
-    bool ready = api->ready(api->ctx, why);
     v1_begin(&a);
     emit_open(&a.e, "data", '{');
-    emit_text(&a.e, "version", run.version);
-    emit_wall(&a.e, "started", (struct wall){(int64_t)(run.start_seconds * 1e6)});
+    v1_runtime_json(api, &a.e, &run);
     emit_wall(&a.e, "at", (struct wall){api->access.port.now(api->access.port.ctx)});
-    emit_bool(&a.e, "ready", ready);
-    emit_text_or_null(&a.e, "not_ready_why", why);
     v1_modules_json(api, &a.e);
     targets_json(api, &a.e);
     store_json(api, &a.e);

@@ -26,6 +26,9 @@ bool v1_number(struct http_request *r, const char *name, uint64_t absent, uint64
 /* "verified": the last check of the whole log, or null. */
 void v1_audit_state_json(struct api *api, struct emit *e);
 
+/* What status and health have in common: version, start, ready and why not. Fills run for the rest. */
+void v1_runtime_json(struct api *api, struct emit *e, struct api_runtime *run);
+
 void v1_modules_json(struct api *api, struct emit *e);
 
 /* A request body: one JSON object whose keys are all known, each a text or a bool. */

@@ -32,6 +32,7 @@ async function approve(bed, eyes) {
   // The verdict comes while the page stays open: no reload.
   await page.goto(`/incidents/embedding/${approval.incident}`);
   await page.locator(".step.head-watched").waitFor();
+  await page.getByRole("button", { name: "Take batch_max back to 32" }).waitFor();
   await eyes.look(page, "incident-watching-en");
   await page.locator(".step.head-verdict:not(.pending)").waitFor({ timeout: 120_000 });
   await eyes.look(page, "incident-verdict-en");

@@ -103,6 +103,16 @@ async function charts(page) {
   if (!/ms/.test(said ?? "")) throw new Error(`the cursor says: ${said}`);
 }
 
+/** A version that a target or a CI job tells: whatever it holds is text. */
+async function markup(bed, page) {
+  const version = "<img src=x onerror=document.title='owned'><b>2</b>";
+  await bed.post("/api/v1/events", { kind: "deploy", service: "embedding", version, by: "ci" });
+  await page.goto("/services/embedding");
+  await page.locator("dd", { hasText: version }).waitFor();
+  if (await page.locator("main img, main dd b").count()) throw new Error("markup became elements");
+  if ((await page.title()).includes("owned")) throw new Error("markup ran");
+}
+
 export async function tests({ check, eyes, program, short }) {
   const bed = await new Bed(program).start();
   try {
@@ -116,6 +126,7 @@ export async function tests({ check, eyes, program, short }) {
         await check("light, quick, and nothing from elsewhere", () => lightAndQuick(bed, eyes));
         await check("keyboard: skip link, halt box, focus back", () => keyboard(page));
         await check("charts: keys move all cursors and say the values", () => charts(page));
+        await check("markup from outside is shown as text", () => markup(bed, page));
         await check("a page that does not exist says so", async () => {
           await page.goto("/audit/nowhere");
           await eyes.loaded(page);

@@ -12,6 +12,7 @@ import { GateTree } from "../parts/gates";
 import { Icon, type IconName } from "../parts/icon";
 import { RecordList } from "../parts/records";
 import { CauseTable } from "../parts/service-tables";
+import { askCancel } from "../parts/service-acts";
 import { secondsUntil } from "../state/live";
 import { useLoad } from "../state/load";
 import { incidentHref, route, serviceHref } from "../state/url";
@@ -82,6 +83,19 @@ function StepItem(p: { of: Step; story: Story }): JSX.Element {
           <Fold title={t("incident.could-have-stopped")}>
             <GateTree gates={live.decision.gates} leftOut={live.decision.gates_left_out} />
           </Fold>
+        )}
+        {s.head === "verdict" && s.pending && live?.action && !live.halted && (
+          <p class="acts no-print">
+            <button
+              type="button"
+              class="small"
+              onClick={() => {
+                askCancel(p.story.service, live.action);
+              }}
+            >
+              {t("cancel.short", { knob: live.action.knob, from: live.action.from })}
+            </button>
+          </p>
         )}
         {s.head === "watched" && s.attempt && <CompareOf action={s.attempt.action} />}
       </div>

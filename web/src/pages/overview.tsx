@@ -4,28 +4,14 @@ import { useMemo } from "preact/hooks";
 import type { Line } from "../api/types";
 import { percentSize, quantity } from "../fmt/number";
 import { t, word } from "../i18n/i18n";
-import { ask } from "../parts/act";
 import { Amount, Empty, ErrorNote, Heading, Link, MoodBadge } from "../parts/basic";
 import { askHalt, askResume } from "../parts/halt";
+import { askCancel } from "../parts/service-acts";
 import { Spark } from "../parts/spark";
 import { VirtualList } from "../parts/virtual";
 import { lines, loadStatus, secondsUntil, status, statusError } from "../state/live";
 import { incidentHref, query, serviceHref, setQuery } from "../state/url";
 import { excess, matches, moodOf, sentenceOf, worstFirst } from "../story/line";
-
-function askCancel(l: Line): void {
-  const a = l.action;
-  if (!a) return;
-  ask({
-    title: t("cancel.title", { knob: a.knob, from: a.from, to: a.to }),
-    button: t("cancel.button", { knob: a.knob, from: a.from }),
-    path: `/api/v1/services/${encodeURIComponent(l.service)}/cancel`,
-    body: { action: a.id },
-    role: "operator",
-    reason: "needed",
-    text: <p>{t("cancel.text")}</p>,
-  });
-}
 
 export function Undo(p: { of: Line }): JSX.Element | null {
   const l = p.of;
@@ -35,7 +21,7 @@ export function Undo(p: { of: Line }): JSX.Element | null {
       type="button"
       class="small"
       onClick={() => {
-        askCancel(l);
+        askCancel(l.service, l.action);
       }}
     >
       {t("cancel.short", { knob: l.action.knob, from: l.action.from })}

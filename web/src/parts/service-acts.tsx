@@ -1,6 +1,6 @@
 // What a person can do to one service, each a sentence on a button.
 import type { JSX } from "preact";
-import type { Service } from "../api/types";
+import type { Line, Service } from "../api/types";
 import { t } from "../i18n/i18n";
 import { status } from "../state/live";
 import { ask } from "./act";
@@ -33,13 +33,12 @@ function askNormal(s: Service): void {
   });
 }
 
-function askCancel(s: Service): void {
-  const a = s.action;
+export function askCancel(service: string, a: Line["action"]): void {
   if (!a) return;
   ask({
     title: t("cancel.title", { knob: a.knob, from: a.from, to: a.to }),
     button: t("cancel.button", { knob: a.knob, from: a.from }),
-    path: path(s, "cancel"),
+    path: `/api/v1/services/${encodeURIComponent(service)}/cancel`,
     body: { action: a.id },
     role: "operator",
     reason: "needed",
@@ -68,7 +67,7 @@ export function ServiceActs(p: { of: Service }): JSX.Element {
           kind=""
           text={t("cancel.short", { knob: s.action.knob, from: s.action.from })}
           act={() => {
-            askCancel(s);
+            askCancel(s.service, s.action);
           }}
         />
       )}
