@@ -4,6 +4,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+SLOTS ?= $(shell expr 3 \* $(JOBS))
 FUZZ_SECONDS ?= 30
 EXPLORE_BUDGET ?= 3
 EXPLORE_STATES ?= 50000000
@@ -22,7 +23,7 @@ YEARS ?= 3000
 
 CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 CONFIGURE = cmake -G Ninja $(CCACHE)
-CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS) $(CTEST_ARGS)
+CTEST = ctest --no-tests=error --output-on-failure --parallel $(SLOTS) $(CTEST_ARGS)
 
 .PHONY: evaluate evaluate-clean evaluate-guards agreement
 .PHONY: check-web all setup soak mutants mutation-sample check asan tsan clang bench crash inject power

@@ -29,6 +29,8 @@ if(CMAKE_C_COMPILER_ID MATCHES Clang)
   endif()
 endif()
 
+# `make check` gives ctest three slots a core (SLOTS). What computes takes two of them, what mostly waits (daemons, real servers)
+# takes one, so that nobody waits for what waits. COST: long ones begin first.
 # test_program(NAME SOURCE LIBRARY...): an executable that sees src/ and tests/; not yet a test.
 function(test_program name source)
   add_executable(${name} ${source})
@@ -45,5 +47,5 @@ function(room_test test source link)
   endif()
   test_program(${test} ${source} ${link} PkgConfig::CMOCKA)
   add_test(NAME ${test} COMMAND ${test})
-  set_tests_properties(${test} PROPERTIES LABELS "${ARGN}" TIMEOUT ${test_timeout} ENVIRONMENT "${test_environment}")
+  set_tests_properties(${test} PROPERTIES LABELS "${ARGN}" TIMEOUT ${test_timeout} PROCESSORS 2 ENVIRONMENT "${test_environment}")
 endfunction()

@@ -1,5 +1,6 @@
 """check-determinism passes a program that does not depend on its compiler, and catches one that does."""
 
+import os
 import subprocess
 import sys
 import unittest
@@ -14,10 +15,10 @@ add_custom_target(program DEPENDS trimtab)
 
 
 class Determinism(ScriptTest):
-    def check(self, source, *runs):
+    def check(self, source, *runs, built=()):
         self.write("CMakeLists.txt", CMAKE)
         self.write("main.c", source)
-        done = subprocess.run([sys.executable, f"{TOP}/scripts/check-determinism", "--source", self.root,
+        done = subprocess.run([sys.executable, f"{TOP}/scripts/check-determinism", "--source", self.root, *built,
                                f"{self.root}/out", *runs], capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
@@ -33,6 +34,15 @@ class Determinism(ScriptTest):
                                   "    puts(\"digest 2\");\n#else\n    puts(\"digest 1\");\n#endif\n    return 0;\n}\n", "x")
         self.assertEqual(1, code)
         self.assertIn("x: line 2 differs\n  gcc -O2: digest 1\n  clang-14 -O2: digest 2", out)
+
+    def test_what_is_built_already_counts_too(self):
+        self.write("built", "#!/bin/sh\necho other\n")
+        built = os.path.join(self.root, "built")
+        os.chmod(built, 0o755)
+        code, out, _ = self.check("#include <stdio.h>\nint main(void) { puts(\"same\"); return 0; }\n", "x",
+                                  built=("--built", built))
+        self.assertEqual(1, code)
+        self.assertIn("x: line 1 differs\n  as built: other\n  gcc -O0: same", out)
 
     def test_a_level_that_shows_is_caught(self):
         code, out, _ = self.check("#include <stdio.h>\nint main(void)\n{\n#ifdef __OPTIMIZE__\n    puts(\"a\");\n#endif\n"
