@@ -122,7 +122,7 @@ static struct job *job_new(struct writer *w, const struct policy *p, uint16_t se
     CHECK_MEMORY(j);
     j->owner = w;
     j->place = adapt_place_knob(p, service, knob);
-    j->n = per_instance ? p->services[service].target_count : 1;
+    j->n = per_instance ? service_instances(&p->services[service]) : 1;
     if (j->n > READ_INSTANCES_MAX) j->n = READ_INSTANCES_MAX;
     j->left = j->n;
     for (uint16_t i = 0; i < j->n; i++) j->parts[i] = (struct part){j, i};
@@ -133,7 +133,8 @@ static struct job *job_new(struct writer *w, const struct policy *p, uint16_t se
 
 static const char *instance_of(const struct service_def *s, const struct access_def *def, uint16_t i)
 {
-    return i < s->target_count && (def->per_instance || s->target_count == 1) ? s->targets[i].instance : NULL;
+    uint16_t all = service_instances(s);
+    return i < all && (def->per_instance || all == 1) ? s->targets[i].instance : NULL;
 }
 
 /* ---- read ---- */

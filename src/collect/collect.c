@@ -83,8 +83,8 @@ void collect_target(const struct collect *c, uint16_t target, struct collect_tar
 void collect_instances(const struct collect *c, struct instant now, uint16_t *ret_up, uint16_t *ret_all)
 {
     OBJ_VALID(c, COLLECT_MAGIC);
-    uint16_t up = 0;
-    for (uint16_t i = 0; i < c->s->target_count; i++) {
+    uint16_t up = 0, all = service_instances(c->s);
+    for (uint16_t i = 0; i < all; i++) {
         struct span interval = c->s->targets[i].interval;
         if (interval.us <= 0) interval = SPAN_S(layer_interval_s(LAYER_REQUEST));
         const struct target *t = &c->targets[i];
@@ -93,7 +93,7 @@ void collect_instances(const struct collect *c, struct instant now, uint16_t *re
         if (fresh) up++;
     }
     *ret_up = c->s->prometheus ? 0 : up;
-    *ret_all = c->s->prometheus ? 0 : c->s->target_count;
+    *ret_all = c->s->prometheus ? 0 : all;
 }
 
 size_t collect_bytes(const struct collect *c)

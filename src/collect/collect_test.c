@@ -91,6 +91,36 @@ static void two_thirds_of_the_instances_are_enough(void **state)
     bed_free(b);
 }
 
+/* One server and two exporters beside it: they are not counted, and their restarts are nobody's release. */
+static void exporters_are_not_counted(void **state)
+{
+    (void)state;
+    const char *q[] = {"sum(queue)", "max(gpu)"};
+    struct bed *b = bed_new(3, 2, q);
+    struct release_seen r;
+    uint16_t up, all;
+    b->s.exporter_count = 2;
+    feed(b, 0, 10, "queue 5\nprocess_start_time_seconds 100\n");
+    for (uint16_t i = 1; i < 3; i++) feed(b, i, 10, "gpu 0.5\nprocess_start_time_seconds 100\n");
+    tick(b, 10);
+    assert_near(b->out[1].value, 0.5, 0);
+    collect_release(b->c, &r);
+    feed(b, 0, 50, "queue 6\nprocess_start_time_seconds 100\n");
+    for (uint16_t i = 1; i < 3; i++) feed(b, i, 50, "gpu 0.5\nprocess_start_time_seconds 1780000045\n");
+    collect_release(b->c, &r);
+    assert_false(r.seen);
+    feed(b, 0, 90, "queue 7\nprocess_start_time_seconds 100\n");
+    assert_near(tick(b, 90).value, 7, 0);      /* a third of the targets, all of the instances */
+    assert_int_equal(b->out[1].why, WHY_MISSING);
+    collect_instances(b->c, at(90), &up, &all);
+    assert_int_equal(up, 1);
+    assert_int_equal(all, 1);
+    feed(b, 0, 130, "queue 8\nprocess_start_time_seconds 1780000125\n");
+    collect_release(b->c, &r);
+    assert_true(r.seen);
+    bed_free(b);
+}
+
 static void broken_line_makes_its_own_series_unknown(void **state)
 {
     (void)state;
@@ -307,6 +337,7 @@ int main(void)
         cmocka_unit_test(series_that_vanishes_is_missing),
         cmocka_unit_test(quiet_target_goes_stale_after_three_intervals),
         cmocka_unit_test(two_thirds_of_the_instances_are_enough),
+        cmocka_unit_test(exporters_are_not_counted),
         cmocka_unit_test(broken_line_makes_its_own_series_unknown),
         cmocka_unit_test(broken_series_that_is_gone_taints_nothing),
         cmocka_unit_test(duplicate_series_is_broken),

@@ -45,7 +45,7 @@ static bool ours(const struct collect *c, struct instant at)
 static uint32_t restarted(const struct collect *c, struct instant now)
 {
     uint32_t n = 0;
-    for (uint16_t i = 0; i < c->s->target_count; i++) {
+    for (uint16_t i = 0; i < service_instances(c->s); i++) {
         struct instant at = c->targets[i].start_changed;
         n += instant_is_set(at) && !span_less(ROLLOUT, instant_since(now, at));
     }
@@ -68,7 +68,7 @@ static void count_restart(struct target *t, struct instant at)
 bool collect_restart_loop(const struct collect *c, struct instant now)
 {
     OBJ_VALID(c, COLLECT_MAGIC);
-    for (uint16_t i = 0; i < c->s->target_count; i++) {
+    for (uint16_t i = 0; i < service_instances(c->s); i++) {
         const struct target *t = &c->targets[i];
         bool recent = instant_is_set(t->start_changed) && !span_less(RESTART_SPAN, instant_since(now, t->start_changed));
         if (recent && t->restarts >= RESTART_LOOP) return true;
@@ -79,6 +79,7 @@ bool collect_restart_loop(const struct collect *c, struct instant now)
 void collect_release_page(struct collect *c, uint16_t target, const struct page *p, double start_time)
 {
     struct target *t = &c->targets[target];
+    if (target >= service_instances(c->s)) return;   /* an exporter beside it may restart as it likes */
     const char *version = new_version(&t->versions, &c->page_versions);
     if (version) {
         text_copy(c->release.version, sizeof c->release.version, version);
@@ -91,7 +92,7 @@ void collect_release_page(struct collect *c, uint16_t target, const struct page 
     if (!changed || ours(c, p->at)) return;
     t->start_changed = p->at;
     count_restart(t, p->at);
-    if (restarted(c, p->at) * 2 > c->s->target_count) report(c, p->at);
+    if (restarted(c, p->at) * 2 > service_instances(c->s)) report(c, p->at);
 }
 
 void collect_release(struct collect *c, struct release_seen *ret)

@@ -109,7 +109,7 @@ static bool select_series(void *ctx, const struct pq_matcher *const *matchers, u
 /* loop.md "Freshness": a value needs two thirds of the instances. */
 static enum unknown_why instances_why(const struct collect *c, const struct signal_def *d, struct instant now)
 {
-    uint32_t good = 0, all = c->s->target_count, failed = 0;
+    uint32_t good = 0, all = service_instances(c->s), failed = 0;
     enum unknown_why why = WHY_STALE;
     for (uint32_t i = 0; i < all; i++) {
         const struct target *t = &c->targets[i];

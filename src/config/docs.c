@@ -126,7 +126,19 @@ static const char intro[] =
     "```\n\n"
     "A service takes from its profile what it does not say itself. Signals, symptoms and knobs are joined by name, key by\n"
     "key; rows of the playbook are added behind the service's own. With a folder of presets, `profile: NAME` also finds\n"
-    "NAME.yaml there, which holds what stands under a profile.\n\n";
+    "NAME.yaml there, which holds what stands under a profile.\n\n"
+    "## Presets\n\n"
+    "```yaml\n"
+    "services:\n"
+    "  - name: embedding\n"
+    "    preset: [triton, dcgm]\n"
+    "    targets:\n"
+    "      - http://triton:8002/metrics\n"
+    "      - {url: http://gpu-node:9400/metrics, exporter: true}\n"
+    "    with: [latency_p99]\n"
+    "```\n\n"
+    "What is known of a server: its signals, symptoms and knobs ([all of them](presets.md)). The service's own words come first,\n"
+    "then its profile's, then the presets in their order; knobs are taken only when the file names them.\n\n";
 
 void config_print_docs(struct buf *out)
 {

@@ -18,7 +18,7 @@ static int default_tier(const struct config_work *w, const struct config_knob *r
     int tier = class_default_tier(class);
     if (raw->budget.word == BUDGET_SHARED || raw->owner.word != CONFIG_OWNER_NONE) return 3;
     if (tier == 1 && raw->apply.word == APPLY_RESTART) return 2;
-    if (tier == 1 && raw->apply.word == APPLY_RELOAD && !raw->gapless.flag && w->s->target_count < 2) return 2;
+    if (tier == 1 && raw->apply.word == APPLY_RELOAD && !raw->gapless.flag && service_instances(w->s) < 2) return 2;
     return tier;
 }
 

@@ -14,7 +14,7 @@ static const char *host_of(struct config_work *w, const char *url)
     return copy;
 }
 
-static bool read_target(struct config_work *w, const struct config_node *node, struct target_def *t)
+static bool read_target(struct config_work *w, const struct config_node *node, struct target_def *t, bool *ret_exporter)
 {
     struct config_target raw;
     struct config_pair short_form[1];
@@ -32,6 +32,7 @@ static bool read_target(struct config_work *w, const struct config_node *node, s
     t->interval = raw.interval.span;   /* 0: set when the signals are known */
     t->timeout = raw.timeout.span;
     t->bearer_file = raw.bearer_file.is_set ? config_copy(w, raw.bearer_file.text) : NULL;
+    *ret_exporter = raw.exporter.flag;
     return t->url && t->instance;
 }
 
@@ -48,13 +49,20 @@ void config_build_targets(struct config_work *w)
     s->targets = config_alloc(w, v->at->n, sizeof *s->targets);
     for (uint32_t i = 0; s->targets && i < v->at->n; i++) {
         struct target_def t = {0};
-        if (!read_target(w, v->at->items[i], &t)) continue;
+        bool exporter;
+        if (!read_target(w, v->at->items[i], &t, &exporter)) continue;
         for (uint16_t k = 0; k < s->target_count; k++)
             if (strcmp(s->targets[k].instance, t.instance) == 0)
                 config_wrong(w->d, v->at->items[i], "give one of them another `instance`",
                              "two targets are called '%.100s'", t.instance);
-        s->targets[s->target_count++] = t;
+        uint16_t place = exporter ? s->target_count : service_instances(s);   /* instances first */
+        memmove(&s->targets[place + 1], &s->targets[place], (size_t)(s->target_count - place) * sizeof t);
+        s->targets[place] = t;
+        s->target_count++;
+        s->exporter_count = (uint16_t)(s->exporter_count + exporter);
     }
+    if (s->target_count && service_instances(s) == 0)
+        config_wrong(w->d, v->at, "leave `exporter` out where the target is all there is to look at", "all targets are exporters");
 }
 
 /* The slot of a query by its place in the file: services that share a profile share what it compiles to. NULL: no room. */

@@ -37,7 +37,7 @@ static void check_low_tier(struct config_work *w, uint16_t i)
                      usual == 2 ? "a person always approves" : "advice only");
     if (k->tier == 1 && k->apply == APPLY_RESTART)
         config_wrong(w->d, at, "write tier 2", "a knob that needs a restart is tier 2 at least");
-    if (k->tier == 1 && k->apply == APPLY_RELOAD && !raw->gapless.flag && w->s->target_count < 2)
+    if (k->tier == 1 && k->apply == APPLY_RELOAD && !raw->gapless.flag && service_instances(w->s) < 2)
         config_wrong(w->d, at, "write tier 2, or `gapless: true` if that was proven",
                      "a knob that needs a reload is tier 1 only with 2 or more instances or a proven gapless reload");
 }

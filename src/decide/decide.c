@@ -34,7 +34,7 @@ int decide_tier(const struct service_def *s, const struct knob_def *k)
     if (own_replicas) own = 1;
     int tier = k->tier > own ? k->tier : own;
     if (k->budget == BUDGET_SHARED) tier = 3;
-    bool interrupts = k->apply == APPLY_RESTART || (k->apply == APPLY_RELOAD && s->target_count < 2);
+    bool interrupts = k->apply == APPLY_RESTART || (k->apply == APPLY_RELOAD && service_instances(s) < 2);
     return interrupts && tier < 2 ? 2 : tier;
 }
 

@@ -119,7 +119,7 @@ void execute_by_hand(struct buf *out, const struct service_def *s, const struct 
         buf_puts(out, " where it is kept: no way to write it is configured");
         return;
     }
-    uint16_t places = w->per_instance ? s->target_count : 1;
+    uint16_t places = w->per_instance ? service_instances(s) : 1;
     for (uint16_t i = 0; i < places; i++) {
         const char *instance = w->per_instance ? s->targets[i].instance : "<instance>";
         if (i > 0) buf_putc(out, '\n');

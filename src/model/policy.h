@@ -172,6 +172,7 @@ struct service_def {
     enum mode class_mode[CLASS_COUNT];
     const struct prometheus_def *prometheus;   /* its signals come from there; NULL: scraped from the targets */
     struct target_def *targets; uint16_t target_count;
+    uint16_t exporter_count;     /* the last so many targets measure something beside the service: no instances of it */
     struct signal_def *signals; uint16_t signal_count;
     struct knob_def *knobs; uint16_t knob_count;
     struct symptom_def *symptoms; uint16_t symptom_count;
@@ -242,6 +243,8 @@ struct policy {
     uint32_t references;
 };
 
+/* Targets that are instances of the service; they come first. */
+static inline uint16_t service_instances(const struct service_def *s) { return (uint16_t)(s->target_count - s->exporter_count); }
 uint16_t service_signal(const struct service_def *s, const char *name);   /* NO_INDEX when absent */
 uint16_t service_knob(const struct service_def *s, const char *name);
 uint16_t policy_service(const struct policy *p, const char *name);
