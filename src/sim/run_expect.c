@@ -49,6 +49,32 @@ static bool compare(struct buf *out, const struct scenario_expect *x, const stru
     return true;
 }
 
+/* The first automatic change of the part, undo apart. */
+struct first { char knob[POLICY_NAME_MAX + 1], direction[8]; };
+
+static void watch_first(void *ctx, const struct world_row *row)
+{
+    struct first *f = ctx;
+    if (!row->record || row->record->kind != RECORD_INTENT || f->knob[0]) return;
+    (void)text_copy(f->knob, sizeof f->knob, record_get_text(row->record, RF_KNOB));
+    (void)text_copy(f->direction, sizeof f->direction, record_get_text(row->record, RF_DIRECTION));
+}
+
+static void expect_first_write(struct run *r, const struct first *got)
+{
+    const struct scenario_first *x = &r->part->first_write;
+    const char *way = x->knob[0] ? direction_name(x->direction) : "";
+    bool same = text_eq(x->knob, got->knob) && (!x->knob[0] || text_eq(way, got->direction));
+    if (same) {
+        r->result->passed++;
+        return;
+    }
+    r->result->failed++;
+    buf_printf(r->out, "%s:%u:%u: %s, first write: expected %s%s%s, got %s%s%s\n", r->path, x->pos.line, x->pos.col, r->part->name,
+               x->knob[0] ? x->knob : "none", way[0] ? " " : "", way, got->knob[0] ? got->knob : "none", got->knob[0] ? " " : "",
+               got->direction);
+}
+
 static void one(struct run *r, struct world *w, const struct scenario_expect *x)
 {
     struct arena a = ARENA_INIT;
@@ -72,6 +98,8 @@ static void one(struct run *r, struct world *w, const struct scenario_expect *x)
 void run_expect(struct run *r, struct world *w)
 {
     bool done[SCENARIO_EXPECT_MAX] = {false};
+    struct first first = {"", ""};
+    world_watch(w, watch_first, &first);
     for (unsigned n = 0; n < r->part->expect_count; n++) {
         unsigned next = SCENARIO_EXPECT_MAX;
         for (unsigned i = 0; i < r->part->expect_count; i++) {
@@ -82,4 +110,7 @@ void run_expect(struct run *r, struct world *w)
         world_run(w, instant_add(r->part->expect[next].at, SPAN_S(1)));   /* reads of the tick take some milliseconds */
         one(r, w, &r->part->expect[next]);
     }
+    if (!r->part->first_write.asked) return;
+    world_run(w, instant_add((struct instant){0}, r->part->duration));
+    expect_first_write(r, &first);
 }

@@ -182,6 +182,29 @@ static void test_policy_tests_pass_and_can_fail(void **state)
     buf_free(&out);
 }
 
+/* What stands in the file holds for both parts; the second says otherwise for one series. */
+static void test_the_first_write_of_each_part(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "scenario: first\nworld: script\nmode: auto\nduration: 24h10m\n"
+        "knobs: {batch_max: 32, concurrency: 28, feature_cache_mb: 2048, replicas: 13, placebo: 1}\n"
+        "series: {latency_p99: 38x2880 46.8x60, queue_depth: 140x2880 320x60, gpu_util: 0.65x2880 0.78x60,\n"
+        "  feature_fetch_ms: 6.2x2940, cache_hit: 0.84x2940, throughput: 21000x2940, batch_size: 30x2940, gpu_memory: 0.45x2940}\n"
+        "parts:\n"
+        "  - {name: busy, first_write: batch_max up}\n"
+        "  - {name: between, first_write: none, series: {gpu_util: 0.6x2940}}\n"
+        "  - {name: wrong, first_write: batch_max down}\n"
+        "  - {name: none at all, first_write: none}\n";
+    struct buf out = BUF_INIT;
+    struct run_result r = expectations(text, sizeof text - 1, &out);
+    assert_int_equal(r.passed, 2);
+    assert_int_equal(r.failed, 2);
+    assert_non_null(strstr(buf_text(&out), "wrong, first write: expected batch_max down, got batch_max up"));
+    assert_non_null(strstr(buf_text(&out), "none at all, first write: expected none, got batch_max up"));
+    buf_free(&out);
+}
+
 static void test_one_seed_is_one_run(void **state)
 {
     (void)state;
@@ -210,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_release),
         cmocka_unit_test(test_creep),
         cmocka_unit_test(test_policy_tests_pass_and_can_fail),
+        cmocka_unit_test(test_the_first_write_of_each_part),
         cmocka_unit_test(test_one_seed_is_one_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,19 +264,45 @@ static void read_plant(struct parse *p, struct scenario_part *part, const struct
 static void read_series(struct parse *p, struct scenario_part *part, const struct config_node *map)
 {
     if (!map || map->kind != CONFIG_MAP) return;
-    for (uint32_t i = 0; i < map->n && i < POLICY_SIGNALS_MAX; i++) {
-        const char *text = text_of(p, map->pairs[i].value);
-        part->series[part->series_count++] = (struct scenario_series){text_of(p, map->pairs[i].key), text};
+    for (uint32_t i = 0; i < map->n; i++) {
+        const char *name = text_of(p, map->pairs[i].key), *text = text_of(p, map->pairs[i].value);
+        uint16_t at = 0;
+        while (at < part->series_count && strcmp(part->series[at].signal, name) != 0) at++;
+        if (at == POLICY_SIGNALS_MAX) {
+            wrong(p, map->pairs[i].key, NULL, "too many series in one part (128 at most)");
+            return;
+        }
+        part->series[at] = (struct scenario_series){name, text};
+        if (at == part->series_count) part->series_count++;
     }
 }
 
 static void read_knobs(struct parse *p, struct scenario_part *part, const struct config_node *map)
 {
     if (!map || map->kind != CONFIG_MAP) return;
-    for (uint32_t i = 0; i < map->n && i < POLICY_KNOBS_MAX; i++) {
+    for (uint32_t i = 0; i < map->n; i++) {
+        const char *name = text_of(p, map->pairs[i].key);
         double v = number_of(p, map->pairs[i].value);
-        part->knobs[part->knob_count++] = (struct scenario_knob){text_of(p, map->pairs[i].key), v};
+        uint16_t at = 0;
+        while (at < part->knob_count && strcmp(part->knobs[at].name, name) != 0) at++;
+        if (at == POLICY_KNOBS_MAX) {
+            wrong(p, map->pairs[i].key, NULL, "too many knobs in one part (12 at most)");
+            return;
+        }
+        part->knobs[at] = (struct scenario_knob){name, v};
+        if (at == part->knob_count) part->knob_count++;
     }
+}
+
+/* "none", "batch_max up" */
+static void read_first_write(struct parse *p, struct scenario_part *part, const struct config_node *n)
+{
+    const char *text = text_of(p, n), *blank = strchr(text, ' ');
+    struct scenario_first *first = &part->first_write;
+    *first = (struct scenario_first){.asked = true, .knob = "", .pos = config_source_pos(n->source, n->offset)};
+    if (text_eq(text, "none")) return;
+    if (blank && direction_parse(blank + 1, &first->direction)) first->knob = arena_strndup(p->a, text, (size_t)(blank - text));
+    else wrong(p, n, "none, batch_max up", "the first write is `none`, or a knob and `up` or `down`");
 }
 
 static void read_world(struct parse *p, struct scenario_part *part, const struct config_node *n)
@@ -291,7 +317,7 @@ static void read_world(struct parse *p, struct scenario_part *part, const struct
 static const char *const part_keys[] = {
     "scenario", "about", "seed", "parts", "name", "world", "policy", "service", "interval", "mode", "start", "history", "duration",
     "plant", "faults", "series", "expect", "knobs", "commands", "releases", "by_hand",
-    "reconcile", "clock",
+    "reconcile", "clock", "first_write",
 };
 
 static void read_part(struct parse *p, struct scenario_part *part, const struct config_node *n)
@@ -319,6 +345,7 @@ static void read_part(struct parse *p, struct scenario_part *part, const struct 
     read_plant(p, part, config_tree_get(n, "plant"));
     read_series(p, part, config_tree_get(n, "series"));
     read_knobs(p, part, config_tree_get(n, "knobs"));
+    if ((v = config_tree_get(n, "first_write"))) read_first_write(p, part, v);
     each(p, part, config_tree_get(n, "expect"), read_expect);
     each(p, part, config_tree_get(n, "faults"), read_fault);
     each(p, part, config_tree_get(n, "commands"), read_command);
@@ -326,7 +353,6 @@ static void read_part(struct parse *p, struct scenario_part *part, const struct 
     each(p, part, config_tree_get(n, "by_hand"), read_by_hand);
     each(p, part, config_tree_get(n, "reconcile"), read_reconcile);
     each(p, part, config_tree_get(n, "clock"), read_clock);
-    if (part->duration.us <= 0) wrong(p, n, "duration: 60m", "a duration is needed");
 }
 
 static void part_defaults(struct scenario_part *part, const char *name)
@@ -346,10 +372,12 @@ static void read_parts(struct parse *p, struct scenario *s, const struct config_
         p->failed = true;
         return;
     }
-    if (many) known_keys(p, root, part_keys, ARRAY_LEN(part_keys));
     for (uint16_t i = 0; i < s->part_count; i++) {
+        const struct config_node *own = many ? parts->items[i] : root;
         part_defaults(&s->parts[i], s->name);
-        read_part(p, &s->parts[i], many ? parts->items[i] : root);
+        read_part(p, &s->parts[i], root);   /* what stands in the file itself holds for all its parts */
+        if (many) read_part(p, &s->parts[i], own);
+        if (s->parts[i].duration.us <= 0) wrong(p, own, "duration: 60m", "a duration is needed");
     }
 }
 

@@ -37,6 +37,14 @@ struct scenario_expect {
 
 #define SCENARIO_EXPECT_MAX 64
 
+/* What the first automatic change of the whole part must be. For `trimtab test`. */
+struct scenario_first {
+    bool asked;
+    const char *knob;                /* "": none at all */
+    enum direction direction;
+    struct text_pos pos;
+};
+
 struct scenario_part {
     const char *name;
     enum world_kind kind;
@@ -52,6 +60,7 @@ struct scenario_part {
     struct scenario_series series[POLICY_SIGNALS_MAX]; uint16_t series_count;
     struct scenario_knob knobs[POLICY_KNOBS_MAX]; uint16_t knob_count;
     struct scenario_expect expect[SCENARIO_EXPECT_MAX]; uint16_t expect_count;
+    struct scenario_first first_write;
 };
 
 struct scenario {
