@@ -99,6 +99,26 @@ class Report(unittest.TestCase):
         kept.write_text(kept.read_text().replace('"slo_minutes": 50.0', '"slo_minutes": 51.0'))
         self.assertIn("slo_minutes.svg is not what", self.call("--check").stdout)
 
+    def test_it_says_why_a_world_was_missed(self):
+        reason = module().reason_of
+        verdict = {"record": "VERDICT", "outcome": "undo",
+                   "note": "ineffective: the queue is not back to normal. Latency 117 -> 96 ms"}
+        self.assertEqual(reason([{"record": "INCIDENT"}, {"record": "APPLIED"}, verdict]), "queue is not back")
+        verdict["note"] = "inconclusive: less than 80 % of the time after the change was measured. Latency 88 -> 42 ms"
+        self.assertEqual(reason([verdict, {"record": "HANDOVER", "reason": "no-candidate"}]), "less than 80 %")
+        self.assertEqual(reason([{"record": "INCIDENT"}, {"record": "HANDOVER", "reason": "advice-only"}]), "advice-only")
+        self.assertEqual(reason([{"record": "INCIDENT"}, {"record": "APPLIED"}]), "watched")
+        self.assertEqual(reason([]), "none")
+
+    def test_minutes_are_told_by_what_the_oracle_says(self):
+        self.take(run(False))
+        more = {"why": {"watched": {"load": 2, "leak": 3}},
+                "slo": {"cannot": {"incurable": {"worlds": 2, "nothing": 80.0, "hpa": 60.0, "trimtab": 30.0}}}}
+        (self.root / "docs/evaluation/misses.json").write_text(json.dumps(more))
+        self.call()
+        self.assertIn("The 5 tunable worlds", self.page.read_text())
+        self.assertIn("| incurable | 2 | 40.0 | 30.0 | 15.0 | 100 % |", self.page.read_text())
+
     def test_without_a_run_it_says_what_to_do(self):
         self.assertIn("make evaluate", self.call().stderr)
 
