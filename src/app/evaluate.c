@@ -195,15 +195,42 @@ static void print_command(struct buf *out, const struct args *a)
     }
 }
 
+/* Those that are done, in their order. */
+static size_t only_done(struct evaluate_result *all, const bool *done, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (done[i]) all[kept++] = all[i];
+    }
+    return kept;
+}
+
+static bool run_tasks(const struct args *a, const struct evaluate_tasks *tasks, const struct evaluate_plan *plan,
+                      struct evaluate_result *all, size_t *ret_n)
+{
+    bool *done = calloc(tasks->n, sizeof *done), good = true;
+    CHECK_MEMORY(done);
+    *ret_n = tasks->n;
+    if (plan->keep && !evaluate_keep_read(plan->keep, tasks, plan, all, done)) {
+        fprintf(stderr, "trimtab evaluate: %s is no file of results of this program; take another one\n", plan->keep);
+        good = false;
+    }
+    if (good && args_has(a, "kept-only")) *ret_n = only_done(all, done, tasks->n);
+    else if (good) good = evaluate_tasks_run(tasks, plan, all, done);
+    free(done);
+    return good;
+}
+
 static int run(const struct args *a, const struct evaluate_tasks *tasks, const struct evaluate_plan *plan, uint64_t first)
 {
     struct evaluate_result *all = calloc(tasks->n, sizeof *all);
+    size_t n;
     int code = EXIT_FAIL;
     CHECK_MEMORY(all);
-    if (evaluate_tasks_run(tasks, plan, all)) {
+    if (run_tasks(a, tasks, plan, all, &n)) {
         struct buf command = BUF_INIT;
         print_command(&command, a);
-        struct score_list l = {.all = all, .n = tasks->n, .seed = first, .command = buf_text(&command)};
+        struct score_list l = {.all = all, .n = n, .seed = first, .command = buf_text(&command)};
         code = tell(a, &l);
         buf_free(&command);
     }
@@ -214,7 +241,7 @@ static int run(const struct args *a, const struct evaluate_tasks *tasks, const s
 int command_evaluate(const struct args *a)
 {
     struct evaluate_tasks tasks = {0};
-    struct evaluate_plan plan = {.jobs = 2};
+    struct evaluate_plan plan = {.jobs = 2, .keep = args_text(a, "keep")};
     uint64_t runs = 1, first = 1, years = 0, guard_runs = RUNS_MAX;
     const char *worlds = args_text(a, "worlds"), *families = args_text(a, "families");
     bool ok = args_want(a, 0, 0) && number(a, "clean-years", 1, RUNS_MAX, &years) && number(a, "runs", 1, RUNS_MAX, &runs) &&
@@ -225,6 +252,10 @@ int command_evaluate(const struct args *a)
         ok = false;
     }
     ok = ok && number(a, "guard-runs", 0, RUNS_MAX, &guard_runs);
+    if (ok && args_has(a, "kept-only") && !plan.keep) {
+        fprintf(stderr, "trimtab evaluate: --kept-only goes with --keep FILE\n");
+        ok = false;
+    }
     if (!ok) return EXIT_USAGE;
     if (years > 0) {                         /* one world a year */
         plan.clean = SPAN_DAY(365);

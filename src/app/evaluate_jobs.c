@@ -1,5 +1,6 @@
 /* Each process takes every n-th world; results come back through pipes in the order of the worlds. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -103,10 +104,11 @@ static void run_drawn(const struct evaluate_task *t, const struct evaluate_plan 
     buf_free(&text);
 }
 
-static int work(int fd, const struct evaluate_tasks *t, const struct evaluate_plan *p, uint64_t job)
+static int work(int fd, const struct evaluate_tasks *t, const struct evaluate_plan *p, const bool *done, uint64_t job)
 {
     static struct evaluate_result r;
     for (size_t i = job; i < t->n; i += p->jobs) {
+        if (done[i]) continue;
         if (t->items[i].drawn) run_drawn(&t->items[i], p, &r);
         else run_file(&t->items[i], p, &r);
         if (!write_all(fd, &r, sizeof r)) return 1;
@@ -120,11 +122,17 @@ static void progress(size_t done, const struct evaluate_tasks *t, const struct e
             r->broken ? "cannot be run" : oracle_label_name(r->label), r->best[0] ? ", best: " : "", r->best);
 }
 
-static bool collect(const int *fds, const struct evaluate_tasks *t, const struct evaluate_plan *p, struct evaluate_result *all)
+static bool collect(const int *fds, int keep, const struct evaluate_tasks *t, const struct evaluate_plan *p,
+                    struct evaluate_result *all, const bool *done)
 {
     for (size_t i = 0; i < t->n; i++) {
+        if (done[i]) continue;
         if (!read_all(fds[i % p->jobs], &all[i], sizeof all[i])) {
             fprintf(stderr, "trimtab evaluate: the process that ran %s ended unexpectedly\n", t->items[i].path);
+            return false;
+        }
+        if (keep >= 0 && !evaluate_keep_add(keep, &t->items[i], p, &all[i])) {
+            fprintf(stderr, "trimtab evaluate: cannot write %s: %s\n", p->keep, strerror(errno));
             return false;
         }
         progress(i + 1, t, &all[i]);
@@ -132,10 +140,19 @@ static bool collect(const int *fds, const struct evaluate_tasks *t, const struct
     return true;
 }
 
-bool evaluate_tasks_run(const struct evaluate_tasks *t, const struct evaluate_plan *p, struct evaluate_result *all)
+static int open_keep(const struct evaluate_plan *p)
 {
-    int fds[EVALUATE_JOBS_MAX];
+    int fd = p->keep ? open(p->keep, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    if (p->keep && fd < 0) fprintf(stderr, "trimtab evaluate: cannot write %s: %s\n", p->keep, strerror(errno));
+    return fd;
+}
+
+bool evaluate_tasks_run(const struct evaluate_tasks *t, const struct evaluate_plan *p, struct evaluate_result *all,
+                        const bool *done)
+{
+    int fds[EVALUATE_JOBS_MAX], keep = open_keep(p);
     pid_t pids[EVALUATE_JOBS_MAX];
+    if (p->keep && keep < 0) return false;
     for (uint64_t j = 0; j < p->jobs; j++) {
         int pair[2];
         if (pipe(pair) != 0) return false;
@@ -144,15 +161,16 @@ bool evaluate_tasks_run(const struct evaluate_tasks *t, const struct evaluate_pl
         if (pids[j] < 0) return false;
         if (pids[j] == 0) {
             (void)close(pair[0]);
-            _exit(work(pair[1], t, p, j));
+            _exit(work(pair[1], t, p, done, j));
         }
         (void)close(pair[1]);
         fds[j] = pair[0];
     }
-    bool ok = collect(fds, t, p, all);
+    bool ok = collect(fds, keep, t, p, all, done);
     for (uint64_t j = 0; j < p->jobs; j++) {
         (void)close(fds[j]);
         (void)waitpid(pids[j], NULL, 0);
     }
+    if (keep >= 0) (void)close(keep);
     return ok;
 }

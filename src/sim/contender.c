@@ -143,6 +143,19 @@ static void detect_of(struct tuner *t, const struct contest *c, struct conduct *
     if (c->oracle->degraded && ret->acts > 0) ret->detect_s = fmax(span_seconds((struct span){t->acts.first.us}) - onset, 0);
 }
 
+/* Nobody tunes: the oracle has run that world already. */
+static enum status run_nothing(const struct contest *t, struct conduct *ret, struct err *e)
+{
+    struct truth truth;
+    if (!truth_begin(&truth, t->oracle->n)) return err_set(e, STATUS_MEMORY, "out of memory for a run of nothing");
+    memcpy(truth.p99, t->oracle->nothing, t->oracle->n * sizeof *truth.p99);
+    truth.n = t->oracle->n;
+    truth.replica_s = t->oracle->replica_s;
+    ret->detect_s = NAN;
+    truth_end(&truth, t, ret);
+    return STATUS_OK;
+}
+
 static enum status run_tuner(const struct contender *c, const struct contest *t, struct conduct *ret, struct err *e)
 {
     const struct oracle_world *w = t->world;
@@ -172,7 +185,9 @@ static enum status run_tuner(const struct contender *c, const struct contest *t,
 enum status contender_run(const struct contender *c, const struct contest *t, struct conduct *ret, struct err *e)
 {
     struct conduct d = {.detect_s = NAN, .undone_s = NAN, .restore_s = NAN};
-    enum status s = c->kind == CONTENDER_TRIMTAB ? contender_loop(c, t, &d, e) : run_tuner(c, t, &d, e);
+    bool nobody = c->kind == CONTENDER_NOTHING && t->oracle->nothing;
+    enum status s = c->kind == CONTENDER_TRIMTAB ? contender_loop(c, t, &d, e)
+                                                 : nobody ? run_nothing(t, &d, e) : run_tuner(c, t, &d, e);
     d.ran = s == STATUS_OK;
     *ret = d;
     return s;

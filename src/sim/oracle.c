@@ -221,6 +221,9 @@ static enum status run_both(const struct oracle_world *w, struct rig *nothing, s
     o->n = n;
     o->usual = usual_of(&b);
     knobs_of(w, nothing, o);
+    for (uint32_t i = 0; i < a.n; i++) {
+        if (isfinite(a.replicas[i])) o->replica_s += a.replicas[i] * span_seconds(w->tick);
+    }
     o->nothing = a.p99;
     a.p99 = NULL;
     ticks_free(&a);

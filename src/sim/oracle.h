@@ -81,6 +81,7 @@ struct oracle {
     double best_degraded_min;    /* least degraded minutes of the hour of all sequences, doing nothing among them */
     char best[96];               /* that sequence, "batch_max up, replicas up"; "" nothing */
     double knobs_end[POLICY_KNOBS_MAX];   /* of the policy's knobs, where doing nothing leaves them; NaN: the target has none */
+    double replica_s;            /* seconds of all replicas while doing nothing; not in clean worlds */
     uint32_t replays;
 };
 

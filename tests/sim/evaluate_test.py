@@ -49,6 +49,25 @@ class Slice(unittest.TestCase):
         self.assertEqual(r["nothing"]["recovered"]["n"], 0)
         self.assertEqual(r["nothing"]["harm_minutes"], 0)
 
+    def test_what_was_kept_is_not_run_again(self):
+        few = ["--families", "load,placebo", "--contenders", "nothing,naive", "--jobs", "1"]
+        with tempfile.TemporaryDirectory() as folder:
+            keep = os.path.join(folder, "kept")
+            _, whole = evaluate(folder, "a.json", *few, "--runs", "2")
+            evaluate(folder, "b.json", *few, "--runs", "1", "--keep", keep)
+            done, part = evaluate(folder, "c.json", *few, "--runs", "2", "--keep", keep, "--kept-only")
+            self.assertEqual(json.loads(part)["worlds"], 2)
+            self.assertEqual(done.stderr, "")
+            done, rest = evaluate(folder, "d.json", *few, "--runs", "2", "--keep", keep)
+            self.assertEqual(rest, whole)
+            self.assertEqual(done.stderr.count("seed 1"), 0)
+            self.assertEqual(done.stderr.count("seed 2"), 2)
+            with open(keep, "ab") as f:
+                f.write(b"no result")
+            done = subprocess.run([TRIMTAB, "evaluate", *few, "--keep", keep], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("no file of results", done.stderr)
+
     def test_a_broken_file_is_an_error_with_its_place_and_the_others_are_run(self):
         with tempfile.TemporaryDirectory() as worlds, tempfile.TemporaryDirectory() as folder:
             texts = {"a.yaml": WORLD, "b.yaml": WORLD.replace("load,", "lod,"), "c.yaml": "]", "d.yaml": "services: []\n"}
