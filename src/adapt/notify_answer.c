@@ -69,7 +69,7 @@ static const char *advice(long http)
 static void by_status(struct notify_verdict *v, enum receiver_type t, const struct fetch_result *r, int64_t real_us)
 {
     long http = r->http;
-    char body[120] = "";
+    char body[600] = "";
     bool moved = http >= 300 && http < 400;
     decide(v, http >= 500 || http == 408 ? SENSE_LATER : http == 429 ? SENSE_RATE
               : http == 401 || http == 403 || http == 404 || http == 410 || moved ? SENSE_RECEIVER : SENSE_MESSAGE, t);
@@ -114,7 +114,7 @@ static void by_code(struct notify_verdict *v, enum receiver_type t, const struct
             if (codes[i].type == t && codes[i].code == json_integer_value(code)) s = codes[i].sense;
         }
         decide(v, s, t);
-        snprintf(v->why, sizeof v->why, "%s %lld: %.150s", code_key, (long long)json_integer_value(code), text ? text : "no words");
+        snprintf(v->why, sizeof v->why, "%s %lld: %.600s", code_key, (long long)json_integer_value(code), text ? text : "no words");
         for (char *c = v->why; *c; c++) {
             if ((unsigned char)*c < ' ') *c = ' ';
         }

@@ -38,7 +38,7 @@ struct notify_verdict {
     enum delivery how;
     int64_t pause;                   /* the receiver asks to wait so long; 0: it does not say */
     bool receiver_wrong;             /* address, key or permission: every message would fare like this one */
-    char why[240];                   /* "" when taken */
+    char why[800];                   /* "" when taken. What the peer said is cut only after secrets were hidden in it */
 };
 /* HTTP 200 alone is no success: the body's code decides. */
 void notify_judge(struct notify_verdict *ret, enum receiver_type t, const struct fetch_result *r, int64_t real_us);

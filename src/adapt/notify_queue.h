@@ -13,7 +13,7 @@
 
 #define QUEUE_MOST 64
 #define QUEUE_STORM 10
-#define QUEUE_GATHER (10 * US_PER_S)
+#define QUEUE_GATHER (5 * US_PER_S)
 #define QUEUE_QUIET (5 * US_PER_MIN)
 #define QUEUE_PAUSE_MOST (5 * US_PER_MIN)   /* between tries, unless the receiver asks for more */
 #define QUEUE_NEVER INT64_MAX

@@ -74,7 +74,7 @@ static void a_storm_is_one_summary_and_the_rate_holds(void **state)
     }
     assert_int_equal(10, sent);
     assert_int_equal(1, queue_waiting(&q));
-    assert_int_equal(S(10), queue_wake(&q));
+    assert_int_equal(S(5), queue_wake(&q));
     for (int64_t now = S(0); now < S(300); now += US_PER_S / 2) {
         if (now == S(30)) add(&q, 100, 7, RECORD_CLOSED, now);   /* quiet: waits for the next summary */
         if (now == S(40)) add(&q, 101, 8, RECORD_HALT, now);     /* nothing holds this back */
@@ -91,10 +91,10 @@ static void a_storm_is_one_summary_and_the_rate_holds(void **state)
     assert_int_equal(90, told);
     assert_int_equal(2, in_minute);
     assert_int_equal(100, queue_settled(&q));
-    assert_int_equal(S(310), queue_wake(&q));
-    struct letter *last = queue_take(&q, S(310));
+    assert_int_equal(S(305), queue_wake(&q));
+    struct letter *last = queue_take(&q, S(305));
     assert_int_equal(1, last->summary->told_n);
-    queue_done(&q, DELIVERY_TAKEN, 0, S(310));
+    queue_done(&q, DELIVERY_TAKEN, 0, S(305));
     assert_int_equal(102, queue_settled(&q));
     queue_close(&q);
 }

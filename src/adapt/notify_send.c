@@ -9,6 +9,7 @@
 #include "adapt/secret.h"
 #include "base/check.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 #define ANSWER_MOST ((size_t)64 << 10)
 #define FILES_AGAIN (10 * US_PER_S)      /* a file that cannot be read is looked at again */
@@ -53,6 +54,13 @@ static void sending_free(struct sending *s)
 }
 
 /* ---- the answer ---- */
+
+/* As much as people read, not ending inside a letter. */
+static void cut(char *why)
+{
+    size_t n = utf8_cut(why, strlen(why), 200);
+    why[n] = '\0';
+}
 
 static void trouble(struct receiver *r, const struct notify_verdict *v)
 {
@@ -140,6 +148,7 @@ static void on_done(void *arg, const struct fetch_result *f)
     notify_judge(&v, s->type, f, notify_real());
     notify_hide(v.why, s->url);
     if (s->secret[0]) notify_hide(v.why, s->secret);
+    cut(v.why);
     r->running--;
     if (s->done) {
         if (!n->ending) test_done(s, &v);

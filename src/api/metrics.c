@@ -116,6 +116,24 @@ static void histogram(struct buf *b, enum metric m, const struct api_histogram *
 
 /* ---- the parts of the page ---- */
 
+static void receiver_lines(struct buf *b, const struct api_runtime *r)
+{
+    head(b, METRIC_RECEIVER_UP);
+    for (unsigned i = 0; i < r->receiver_n; i++)
+        line(b, METRIC_RECEIVER_UP, LABELS("receiver", r->receivers[i].name, "type", r->receivers[i].type), r->receivers[i].up);
+    head(b, METRIC_RECEIVER_WAITING);
+    for (unsigned i = 0; i < r->receiver_n; i++)
+        line(b, METRIC_RECEIVER_WAITING, LABELS("receiver", r->receivers[i].name), r->receivers[i].waiting);
+    head(b, METRIC_RECEIVER_MESSAGES);
+    for (unsigned i = 0; i < r->receiver_n; i++) {
+        const struct api_receiver *x = &r->receivers[i];
+        const struct api_outcome all[] = {{"sent", x->sent}, {"failed", x->failed}, {"dropped", x->dropped},
+                                          {"retried", x->retried}};
+        for (unsigned k = 0; k < ARRAY_LEN(all); k++)
+            line(b, METRIC_RECEIVER_MESSAGES, LABELS("receiver", x->name, "outcome", all[k].word), (double)all[k].count);
+    }
+}
+
 static void daemon_part(struct buf *b, const struct api_runtime *r)
 {
     head(b, METRIC_BUILD_INFO);
@@ -132,6 +150,7 @@ static void daemon_part(struct buf *b, const struct api_runtime *r)
     outcomes(b, METRIC_NOTICES, "severity", &r->notices);
     outcomes(b, METRIC_NOTIFICATIONS, "outcome", &r->notifications);
     single(b, METRIC_NOTIFY_WAITING, r->notify_waiting);
+    if (r->receiver_n) receiver_lines(b, r);
     outcomes(b, METRIC_REMOTE_WRITES, "outcome", &r->remote_writes);
     single(b, METRIC_REMOTE_WAITING, r->remote_waiting);
     outcomes(b, METRIC_HTTP_REQUESTS, "class", &r->http_requests);

@@ -18,6 +18,16 @@ struct api_outcome { const char *word; uint64_t count; };
 #define API_OUTCOMES 8
 struct api_outcomes { struct api_outcome items[API_OUTCOMES]; unsigned n; };
 
+/* One receiver of notices. Texts live until the page is made; error "": none. */
+struct api_receiver {
+    const char *name, *type, *state, *error;
+    bool up;
+    uint64_t sent, failed, dropped, retried;
+    unsigned waiting;
+    double good_seconds;             /* since the newest success; < 0: none since the start */
+};
+#define API_RECEIVERS 16
+
 /* Numbers that only the daemon knows. Texts are static or live until the page is made. */
 struct api_runtime {
     const char *version, *revision, *store_state, *reload_error;
@@ -31,6 +41,7 @@ struct api_runtime {
     uint64_t listeners_dropped;
     double tls_ends;                 /* since the epoch; 0: no TLS */
     struct api_outcomes scrapes, queries, remote_writes, reads, writes, notices, notifications, http_requests;
+    struct api_receiver receivers[API_RECEIVERS]; unsigned receiver_n;
     const struct api_histogram *append_seconds;
 };
 

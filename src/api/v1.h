@@ -95,6 +95,9 @@ struct v1_port {
                      void (*done)(void *done_ctx, enum status s, const char *text, const char *detail), void *done_ctx);
     /* Emits the key "data". service NULL: all. LIMIT: too long for an answer. */
     enum status (*report)(void *ctx, const char *service, struct wall since, struct wall until, struct emit *out, struct err *e);
+    /* `done` is called once, when the receiver has answered. */
+    void (*notify_test)(void *ctx, const char *receiver,
+                        void (*done)(void *done_ctx, enum status s, const char *text, const char *detail), void *done_ctx);
     struct wall (*now)(void *ctx);                                /* nominal */
     /* Pieces of one import come one after another; `last` makes them count, all at once. */
     enum status (*import)(void *ctx, uint16_t service, const struct v1_series *series, uint32_t n, bool last,

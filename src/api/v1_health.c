@@ -102,6 +102,28 @@ static void store_json(struct api *api, struct emit *e)
     emit_close(e, '}');
 }
 
+static void receivers_json(struct emit *e, const struct api_runtime *run)
+{
+    emit_open(e, "receivers", '[');
+    for (unsigned i = 0; i < run->receiver_n; i++) {
+        const struct api_receiver *r = &run->receivers[i];
+        emit_open(e, NULL, '{');
+        emit_text(e, "name", r->name);
+        emit_text(e, "type", r->type);
+        emit_text(e, "state", r->state);
+        emit_int(e, "waiting", r->waiting);
+        emit_int(e, "sent", (int64_t)r->sent);
+        emit_int(e, "failed", (int64_t)r->failed);
+        emit_int(e, "dropped", (int64_t)r->dropped);
+        emit_int(e, "retried", (int64_t)r->retried);
+        if (r->good_seconds < 0) emit_null(e, "good_seconds");
+        else emit_number(e, "good_seconds", r->good_seconds);
+        emit_text_or_null(e, "error", r->error);
+        emit_close(e, '}');
+    }
+    emit_close(e, ']');
+}
+
 static void reload_json(struct emit *e, const struct api_runtime *run)
 {
     emit_open(e, "reload", '{');
@@ -139,6 +161,7 @@ void v1_get_health(void *ctx, struct http_request *r)
     v1_modules_json(api, &a.e);
     targets_json(api, &a.e);
     store_json(api, &a.e);
+    receivers_json(&a.e, &run);
     reload_json(&a.e, &run);
     tls_json(api, &a.e);
     emit_int(&a.e, "listeners", stream_listeners(api->stream));
@@ -146,6 +169,12 @@ void v1_get_health(void *ctx, struct http_request *r)
     emit_int(&a.e, "loop_bytes", (int64_t)run.loop_bytes);
     emit_close(&a.e, '}');
     v1_end(&a, r);
+}
+
+void v1_post_receiver_test(void *ctx, struct http_request *r)
+{
+    const struct v1_port *port = v1_port_of(ctx);
+    port->notify_test(port->ctx, http_request_param(r, "receiver"), v1_outcome, r);
 }
 
 void v1_get_modules(void *ctx, struct http_request *r)

@@ -79,6 +79,18 @@ static void loop_numbers(struct daemon *d, struct api_runtime *r)
     r->loop_bytes = loop_bytes(d->loop);
 }
 
+static void receiver_numbers(struct daemon *d, struct api_runtime *r)
+{
+    for (unsigned i = 0; i < notify_receivers(d->notify) && i < API_RECEIVERS; i++) {
+        struct notify_view v;
+        notify_view(d->notify, i, &v);
+        r->receivers[r->receiver_n++] = (struct api_receiver){
+            .name = v.name, .type = v.type, .state = v.state, .error = v.error, .up = v.up, .sent = v.sent, .failed = v.failed,
+            .dropped = v.dropped, .retried = v.retried, .waiting = v.waiting,
+            .good_seconds = v.since.us < 0 ? -1 : span_seconds(v.since)};
+    }
+}
+
 static void port_numbers(struct daemon *d, struct api_runtime *r)
 {
     static const char *const classes[] = {"", "1xx", "2xx", "3xx", "4xx", "5xx"};
@@ -106,6 +118,7 @@ static void port_numbers(struct daemon *d, struct api_runtime *r)
     add(&r->notifications, "sent", n.sent);
     add(&r->notifications, "failed", n.failed);
     add(&r->notifications, "dropped", n.dropped);
+    receiver_numbers(d, r);
     remote_write_counters(d->remote, &m);
     add(&r->remote_writes, "sent", m.sent);
     add(&r->remote_writes, "failed", m.failed);

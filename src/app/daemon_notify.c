@@ -49,9 +49,16 @@ static bool load(void *ctx, struct buf *out)
     return s == STATUS_OK;
 }
 
+static void test(void *ctx, const char *receiver, void (*done)(void *done_ctx, enum status s, const char *text, const char *detail),
+                 void *done_ctx)
+{
+    notify_test(((struct daemon *)ctx)->notify, receiver, done, done_ctx);
+}
+
 void daemon_notify_open(struct daemon *d)
 {
     struct notify_log log = {.ctx = d, .name = d->policy->origin ? d->policy->origin : STORE_ORIGIN, .size = size, .read = read_log,
                              .save = save, .load = load};
+    d->v1.notify_test = test;
     notify_open(d->notify, &log);
 }

@@ -117,6 +117,9 @@ export type ActionRecords = { action: string; records: (Record)[]; };
 export type AuditPage = { records: (Record)[]; next: number; size: number; };
 export type Verified = { good: boolean; records: number; checkpoints: number; first_bad_record: number | null; why:
   string | null; };
+export type Receiver = { name: string; type: "webhook" | "alertmanager" | "dingtalk" | "feishu" | "wecom" | "slack" |
+  "grafana"; state: "idle" | "waiting" | "failing" | "refused"; waiting: number; sent: number; failed: number; dropped:
+  number; retried: number; good_seconds: number | null; error: string | null; };
 export type Module = { module: string; healthy: boolean; silent_seconds: number; runs: number; errors: number; note:
   string | null; };
 export type Modules = { modules: (Module)[]; };
@@ -193,10 +196,10 @@ export type Health = { version: string; started: string | null; at: string | nul
   string | null; modules: (Module)[]; scrape: ({ service: string; instance: string; up: boolean; interval_seconds:
   number; age_seconds: number | null; lag_seconds: number | null; error: string | null; })[]; store: { state: string;
   audit_records: number; audit_bytes: number; metrics_bytes: number; metrics_budget: number; waiting: number;
-  points_dropped: number; trouble: string | null; metrics_trouble: string | null; points_a_day: number; }; reload: {
-  good: boolean; at: string | null; error: string | null; revision: string; }; tls: { on: boolean; subject: string |
-  null; not_after: string | null; days_left: number | null; }; listeners: number; connections: number; loop_bytes:
-  number; };
+  points_dropped: number; trouble: string | null; metrics_trouble: string | null; points_a_day: number; }; receivers:
+  (Receiver)[]; reload: { good: boolean; at: string | null; error: string | null; revision: string; }; tls: { on:
+  boolean; subject: string | null; not_after: string | null; days_left: number | null; }; listeners: number;
+  connections: number; loop_bytes: number; };
 export type Words = { states: (string)[]; modes: (string)[]; decisions: (string)[]; verdicts: (string)[]; causes:
   (string)[]; groups: (string)[]; layers: (string)[]; units: (string)[]; series: (string)[]; unknown: (string)[];
   classes: (string)[]; modules: (string)[]; kinds: ({ kind: string; meaning: string; })[]; };
