@@ -193,7 +193,8 @@ bool init_from_prometheus(struct init_plan *p, const char *name)
         arena_free(&a);
     }
     if (ok && p->service_n == 0) {
-        fprintf(stderr, "trimtab init: %s has no metric that a preset knows; 'trimtab preset list' names the servers\n", p->prometheus);
+        fprintf(stderr, "trimtab init: %s has no metric that a preset knows; 'trimtab preset list' names the servers\n",
+                p->prometheus);
         ok = false;
     }
     number_names(p, name);

@@ -116,10 +116,11 @@ static void write_objective(struct buf *out, const struct init_plan *p, const st
         buf_double(&value, measured ? first_objective(latency->value) : 1000);
         buf_printf(&value, " %s", unit_name(unit));
     }
-    if (p->objective) buf_puts(out, "    # The promise to users. It is watched from the first minute, before any baseline is warm.\n");
+    if (p->objective)
+        buf_puts(out, "    # The promise to users. It is watched from the first minute, before any baseline is warm.\n");
     else if (measured)
-        buf_puts(out, "    # A guess: half as much again as was measured while this was written. Put your promise to users here; it is\n"
-                      "    # watched from the first minute, before any baseline is warm.\n");
+        buf_puts(out, "    # A guess: half as much again as was measured while this was written. Put your promise to users here;\n"
+                      "    # it is watched from the first minute, before any baseline is warm.\n");
     else buf_puts(out, "    # A guess: there was no traffic to measure. Put your promise to users here.\n");
     buf_printf(out, "    symptoms:\n      slo: {when: %s > %s, slo: true}\n", latency->name, buf_text(&value));
     buf_free(&value);
@@ -188,7 +189,7 @@ void init_write(struct buf *out, const struct init_plan *p)
                   "# Nothing is changed in mode alert. docs/getting-started.md leads on from here.\n"
                   "data_dir: trimtab-data   # where the stores and the audit log go\n");
     if (p->prometheus)
-        buf_printf(out, "prometheus:\n  url: '%s'\n  history: 14d           # a new service learns from this much of the past at once\n",
+        buf_printf(out, "prometheus:\n  url: '%s'\n  history: 14d           # a new service learns from this much past at once\n",
                    p->prometheus);
     buf_puts(out, "services:\n");
     for (uint32_t i = 0; i < p->service_n; i++) write_service(out, p, &p->services[i]);
