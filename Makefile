@@ -20,12 +20,14 @@ WORLDS ?=
 RUNS ?= $(if $(WORLDS),1,40)
 GUARD_RUNS ?= 8
 YEARS ?= 3000
+TARGETS ?= 10000
+SECONDS ?= 60
 
 CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 CONFIGURE = cmake -G Ninja $(CCACHE)
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(SLOTS) $(CTEST_ARGS)
 
-.PHONY: evaluate evaluate-clean evaluate-guards agreement
+.PHONY: scale evaluate evaluate-clean evaluate-guards agreement
 .PHONY: check-web all setup soak mutants mutation-sample check asan tsan clang bench crash inject power
 .PHONY: demo install fuzz explore docs clean help program
 
@@ -104,6 +106,11 @@ soak: program ## the swarm on new seeds for HOURS=n
 evaluate: program ## trimtab and others in many worlds: build/evaluation.json; WORLDS=DIR for your own, RUNS=n
 	@build/trimtab evaluate $(if $(WORLDS),--worlds $(WORLDS)) --runs $(RUNS) --guard-runs $(GUARD_RUNS) --jobs $(JOBS) \
 	  --json build/evaluation.json --each build/evaluation.jsonl
+
+scale: program ## TARGETS real HTTP targets scraped every 10 s for SECONDS: how even, at what cost?
+	@scripts/setup build test
+	@cmake --build build --target scale_targets >&2
+	@TRIMTAB=build/trimtab SCALE_TARGETS=build/tests/scale/scale_targets python3 tests/scale/scale.py --targets $(TARGETS) --seconds $(SECONDS)
 
 evaluate-guards: ## guards that stand in the source, each taken out in turn: into build/evaluation.json (build-mutants)
 	@scripts/setup build test

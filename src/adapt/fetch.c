@@ -5,6 +5,7 @@
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "adapt/fetch_body.h"
 #include "adapt/secret.h"
@@ -12,7 +13,8 @@
 #include "base/text.h"
 
 #define POOL 32                        /* idle easy handles kept */
-#define CONNECTIONS 256
+#define CONNECTIONS_LEAST 256
+#define CONNECTIONS_MOST 8192
 #define TRY_AGAIN_US 10000             /* after a failure of curl itself */
 #define TRIES 500
 
@@ -139,12 +141,11 @@ static int on_before_send(void *arg, char *peer_ip, char *own_ip, int peer_port,
 
 /* ---- sockets and the timer ---- */
 
-static struct transfer *transfer_of(struct fetch *f, CURL *easy)
+static struct transfer *transfer_of(CURL *easy)
 {
-    struct transfer *t = f->running;
-    while (t && t->easy != easy) t = t->next;
-    CHECK(t != NULL);
-    return t;
+    char *t = NULL;
+    CHECK(curl_easy_getinfo(easy, CURLINFO_PRIVATE, &t) == CURLE_OK && t != NULL);
+    return (struct transfer *)(void *)t;
 }
 
 static void collect_done(struct fetch *f)
@@ -154,7 +155,7 @@ static void collect_done(struct fetch *f)
     while ((m = curl_multi_info_read(f->multi, &left))) {
         if (m->msg != CURLMSG_DONE) continue;
         CURLcode rc = m->data.result;
-        struct transfer *t = transfer_of(f, m->easy_handle);
+        struct transfer *t = transfer_of(m->easy_handle);
         (void)curl_multi_remove_handle(f->multi, t->easy);
         finish(t, rc);
     }
@@ -240,6 +241,15 @@ static void on_later(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the engine ---- */
 
+/* Each target that hangs holds a connection until its time-out, and a request that finds none free waits behind it. So as many
+ * as descriptors allow, the other half being for everything else. */
+static long connections(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / 2 < CONNECTIONS_LEAST) return CONNECTIONS_LEAST;
+    return files.rlim_cur / 2 < CONNECTIONS_MOST ? (long)(files.rlim_cur / 2) : CONNECTIONS_MOST;
+}
+
 static bool set_up(struct fetch *f)
 {
     CURLM *m = f->multi;
@@ -247,8 +257,8 @@ static bool set_up(struct fetch *f)
            curl_multi_setopt(m, CURLMOPT_SOCKETDATA, f) == CURLM_OK &&
            curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, set_timer) == CURLM_OK &&
            curl_multi_setopt(m, CURLMOPT_TIMERDATA, f) == CURLM_OK &&
-           curl_multi_setopt(m, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)CONNECTIONS) == CURLM_OK &&
-           curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS) == CURLM_OK;
+           curl_multi_setopt(m, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections()) == CURLM_OK &&
+           curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, connections()) == CURLM_OK;
 }
 
 struct fetch *fetch_new(struct event_base *base)
@@ -357,6 +367,7 @@ static bool fill_headers(struct transfer *t, const struct fetch_request *r)
 
 static void fill_callbacks(struct transfer *t)
 {
+    SET(t, CURLOPT_PRIVATE, t);
     SET(t, CURLOPT_ERRORBUFFER, t->curl_error);
     SET(t, CURLOPT_HEADERFUNCTION, on_header);
     SET(t, CURLOPT_HEADERDATA, t);
