@@ -11,8 +11,7 @@
 #include "app/paths.h"
 #include "base/text.h"
 #include "config/load.h"
-
-#define CONFIG_BYTES_MAX ((size_t)1 << 20)
+#include "config/tree.h"
 
 static bool read_file(const char *path, struct buf *out, char *error, size_t cap)
 {
@@ -25,7 +24,7 @@ static bool read_file(const char *path, struct buf *out, char *error, size_t cap
     }
     while ((n = read(fd, chunk, sizeof chunk)) > 0 && out->len <= CONFIG_BYTES_MAX) buf_add(out, chunk, (size_t)n);
     if (n < 0) snprintf(error, cap, "cannot read %s: %s", path, strerror(errno));
-    else if (out->len > CONFIG_BYTES_MAX) snprintf(error, cap, "%s is over 1 MiB", path);
+    else if (out->len > CONFIG_BYTES_MAX) snprintf(error, cap, "%s is over 4 MiB", path);
     (void)close(fd);
     return n == 0 && out->len <= CONFIG_BYTES_MAX;
 }

@@ -111,7 +111,7 @@ static const char intro[] =
     "One YAML file says what is watched, what counts as a symptom, what may be the cause, and what may be turned.\n"
     "`trimtab check FILE` reports everything that is wrong with it in one run, each fault with line and column.\n"
     "`examples/reference.yaml` is a complete file with comments.\n\n"
-    "Limits: 1 MiB, 32 levels, 250,000 values. Anchors, aliases, tags and duplicate keys are refused; settings that services\n"
+    "Limits: 4 MiB, 32 levels, 250,000 values. Anchors, aliases, tags and duplicate keys are refused; settings that services\n"
     "share go under `profiles`. Secrets never stand in the file: the keys that end in `_file` name a file that holds them.\n\n"
     "## Profiles\n\n"
     "```yaml\n"

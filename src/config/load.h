@@ -16,7 +16,7 @@ struct config_options {
  * service.needs hold what rules and the time split ask for. The policy starts with one reference. */
 struct policy *config_load(const char *bytes, size_t len, const char *path, const struct config_options *options,
                            struct config_diagnostics *d);
-/* The same for a file on disk, at most 1 MiB of it. What cannot be read is an error in `d` too. */
+/* The same for a file on disk, at most 4 MiB of it. What cannot be read is an error in `d` too. */
 struct policy *config_load_file(const char *path, const struct config_options *options, struct config_diagnostics *d);
 
 struct policy *config_hold(struct policy *p);    /* one more reference; not for several threads */

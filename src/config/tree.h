@@ -1,13 +1,13 @@
 /* YAML bytes as a tree in which every key and value knows its place. libyaml's events, none of its types: a scalar is
  * text until the schema says what it means, so `no` and `1e3` keep their letters.
  * Limits before allocation (facts: aliases multiply, deep nesting kills parsers): no anchor, alias, tag, merge, second
- * document or key that is not text; 1 MiB; 32 levels; 250,000 values. */
+ * document or key that is not text; 4 MiB; 32 levels; 250,000 values. */
 #ifndef CONFIG_TREE_H
 #define CONFIG_TREE_H
 
 #include "config/diag.h"
 
-#define CONFIG_BYTES_MAX (1u << 20)
+#define CONFIG_BYTES_MAX (4u << 20)   /* of 20,000 services, the most there may be, with profiles */
 #define CONFIG_DEPTH_MAX 32
 #define CONFIG_NODES_MAX 250000
 

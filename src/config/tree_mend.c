@@ -71,7 +71,7 @@ const struct config_node *config_tree_parse(struct arena *a, struct config_sourc
 {
     if (source->len > CONFIG_BYTES_MAX) {
         config_report(d, CONFIG_ERROR, source, 0, 1, "share settings by `profiles`, or split the services over several daemons",
-                      "the file is larger than 1 MiB");
+                      "the file is larger than 4 MiB");
         source->cut = true;
         return NULL;
     }

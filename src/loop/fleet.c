@@ -136,6 +136,22 @@ void fleet_wake_set(struct loop *l, uint16_t service)
 
 struct instant fleet_wake(const struct loop *l) { return l->wakes[1]; }
 
+uint32_t fleet_next_due(const struct loop *l, uint32_t from)
+{
+    uint32_t at = l->wake_leaves + from;
+    if (from >= l->service_count) return l->service_count;
+    while (!instant_reached(l->now, l->wakes[at])) {
+        while (at & 1 && at > 1) at /= 2;                 /* nothing right of here below this parent */
+        if (at <= 1) return l->service_count;
+        at++;
+    }
+    while (at < l->wake_leaves) {
+        at *= 2;
+        at += !instant_reached(l->now, l->wakes[at]);
+    }
+    return at - l->wake_leaves;
+}
+
 static uint64_t who(const struct service_loop *s, uint32_t action)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);

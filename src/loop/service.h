@@ -296,5 +296,7 @@ void fleet_find_storm(struct loop *l);                               /* the log 
 bool fleet_wakes_init(struct loop *l);                /* for l->service_count services */
 void fleet_wake_set(struct loop *l, uint16_t service);
 struct instant fleet_wake(const struct loop *l);
+/* The first service from `from` on that has something to do by itself now; service_count: none. */
+uint32_t fleet_next_due(const struct loop *l, uint32_t from);
 
 #endif

@@ -66,7 +66,7 @@ class Daemon:
                 "--log.format", "json", "--log.level", "info"]
         if speed != 1:
             argv += ["--speed", str(speed)]
-        self.started, self.tail = threading.Event(), []
+        self.started, self.tail, self.up = threading.Event(), [], False
         self.process = subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -75,6 +75,7 @@ class Daemon:
             line = raw.decode("utf-8", "replace")
             self.tail = (self.tail + [line])[-20:]
             if '"msg":"started"' in line.replace(" ", ""):
+                self.up = True
                 self.started.set()
         self.started.set()                      # ended: whoever waits shall see that
 
@@ -96,7 +97,7 @@ def run(o, folder):
         write_config(config, ports, o.targets)
         began = time.monotonic()
         daemon = Daemon(config, folder, o.speed)
-        if not daemon.started.wait(600) or daemon.process.poll() is not None:
+        if not daemon.started.wait(600) or not daemon.up:
             raise SystemExit("scale: the daemon did not start:\n" + "".join(daemon.tail))
         start_s = time.monotonic() - began
         wait_for_all(ports[0], o.targets - o.slow, 30 / o.speed)
