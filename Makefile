@@ -21,7 +21,7 @@ RUNS ?= $(if $(WORLDS),1,40)
 GUARD_RUNS ?= 8
 YEARS ?= 3000
 TARGETS ?= 10000
-SECONDS ?= 60
+ROUNDS ?= 7
 
 CCACHE := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 CONFIGURE = cmake -G Ninja $(CCACHE)
@@ -107,10 +107,11 @@ evaluate: program ## trimtab and others in many worlds: build/evaluation.json; W
 	@build/trimtab evaluate $(if $(WORLDS),--worlds $(WORLDS)) --runs $(RUNS) --guard-runs $(GUARD_RUNS) --jobs $(JOBS) \
 	  --json build/evaluation.json --each build/evaluation.jsonl
 
-scale: program ## TARGETS real HTTP targets scraped every 10 s for SECONDS: how even, at what cost?
+scale: program ## TARGETS real HTTP targets scraped every 10 s, ROUNDS times each: how even, at what cost?
 	@scripts/setup build test
 	@cmake --build build --target scale_targets >&2
-	@TRIMTAB=build/trimtab SCALE_TARGETS=build/tests/scale/scale_targets python3 tests/scale/scale.py --targets $(TARGETS) --seconds $(SECONDS)
+	@TRIMTAB=build/trimtab SCALE_TARGETS=build/tests/scale/scale_targets \
+	  python3 tests/scale/scale.py --targets $(TARGETS) --rounds $(ROUNDS)
 
 evaluate-guards: ## guards that stand in the source, each taken out in turn: into build/evaluation.json (build-mutants)
 	@scripts/setup build test

@@ -68,7 +68,8 @@ static void *take(void *ctx, size_t bytes)
 /* Zeros again, with the room kept. */
 static void wipe(const struct pages *p, const struct piece *x)
 {
-    if (fallocate(p->fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, (off_t)x->offset, (off_t)x->size) != 0) memset(x->at, 0, x->size);
+    int mode = FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE;
+    if (fallocate(p->fd, mode, (off_t)x->offset, (off_t)x->size) != 0) memset(x->at, 0, x->size);
 }
 
 static void give(void *ctx, void *memory, size_t bytes)

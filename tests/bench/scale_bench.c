@@ -1,6 +1,6 @@
 /* What a service costs in a small and in a large fleet: 100, 1,000 and 10,000 services of 20 signals, points from outside, each
  * tick of all of them on one core; and what stays in memory at 10,000 when the past lies in a file, as it does in the daemon.
- * Figures: CPU a tick, the part of a 30 s interval that it takes, nanoseconds a signal, that against 100 services, and bytes a signal.
+ * Figures: CPU a tick, the part of a 30 s interval that it takes, nanoseconds a signal, that against 100 services, bytes a signal.
  * Limited by memory: at 10,000 services nothing that a tick works on is in a cache. */
 #include <malloc.h>
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
 /* Many HTTP targets in one process: --ports ports on loopback, --targets pages behind them, the last --slow of which answer only
- * after --delay ms. Remembers when each was asked. GET /report?interval=MS on any port says how far the times between two
- * requests of a target were from that; it ends when its standard input does. Prints {"ports":[..]} once it listens. */
+ * after --delay ms. Remembers when each was asked. On any port GET /report?interval=MS says how far the times between two
+ * requests of a target were from that, GET /when?asked=N answers once each prompt target was asked N times, GET /forget begins
+ * anew. It ends when its standard input does. Prints {"ports":[..]} once it listens. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,8 @@ static int64_t delay_us = 3000000;
 static struct late late[LATE_MAX];
 static uint64_t late_from, late_to;
 static int epoll_fd;
+static struct link *waiter;                            /* of /when */
+static uint32_t wanted, have;                          /* asked so often; so many targets were */
 
 static int64_t now_us(void)
 {
@@ -135,15 +138,35 @@ static void forget(int fd)
     answer(fd, "application/json", "{}", 2);
 }
 
+static void answer_waiter(void)
+{
+    if (!waiter || have < target_n - slow_n) return;
+    answer(waiter->fd, "application/json", "{}", 2);
+    waiter = NULL;
+}
+
+static void wait_for(struct link *l, uint32_t asked)
+{
+    waiter = l;
+    wanted = asked;
+    have = 0;
+    for (uint32_t i = 0; i < target_n - slow_n; i++) have += targets[i].n >= asked;
+    answer_waiter();
+}
+
 static void serve(struct link *l, const char *request)
 {
-    unsigned target, ms;
+    unsigned target, ms, times;
     if (sscanf(request, "GET /t/%u/", &target) == 1 && target < target_n) {
         note(&targets[target], now_us());
+        have += target < target_n - slow_n && targets[target].n == wanted;
+        answer_waiter();
         if (target < target_n - slow_n || late_to - late_from == LATE_MAX) answer_page(l->fd, target);
         else late[late_to++ % LATE_MAX] = (struct late){now_us() + delay_us, l, target};
     } else if (sscanf(request, "GET /report?interval=%u ", &ms) == 1) {
         answer_report(l->fd, (int64_t)ms * 1000);
+    } else if (sscanf(request, "GET /when?asked=%u ", &times) == 1) {
+        wait_for(l, times);
     } else if (strncmp(request, "GET /forget ", 12) == 0) {
         forget(l->fd);
     } else {
@@ -156,6 +179,7 @@ static void drop(struct link *l)
 {
     for (uint64_t i = late_from; i < late_to; i++)
         if (late[i % LATE_MAX].link == l) late[i % LATE_MAX].link = NULL;
+    if (waiter == l) waiter = NULL;
     (void)close(l->fd);
     free(l);
 }
