@@ -150,7 +150,7 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS (build-fuzz, clang 14)
 	cmake --build build-fuzz --target fuzz_programs --parallel $(JOBS)
 	scripts/run-fuzzers build-fuzz $(FUZZ_SECONDS)
 
-docs: ## write docs/reference again from the tables in the source
+docs: ## write docs/reference and docs/playbook.md again from the tables in the source
 	@scripts/docs
 
 clean: ## remove all build folders
