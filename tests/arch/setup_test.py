@@ -21,7 +21,7 @@ echo "sudo" >> "$LOG"
 exec "$@"
 """
 BUILD_TIER = ("gcc libc6-dev make cmake ninja-build pkg-config libevent-dev libcurl4-openssl-dev libssl-dev "
-              "libsodium-dev libyaml-dev libjansson-dev libsqlite3-dev uthash-dev libpcre2-dev zlib1g-dev "
+              "libsodium-dev libyaml-dev libjansson-dev libsqlite3-dev uthash-dev libpcre2-dev zlib1g-dev libzstd-dev "
               "ca-certificates libsnappy-dev")
 
 

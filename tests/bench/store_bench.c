@@ -1,6 +1,7 @@
 /* What kept samples take, and how fast they are packed and read, on one core. See docs/storage.md. */
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "store_sets.h"
 
@@ -80,6 +81,40 @@ static void tell(const char *set, const struct sum *sum)
     figure("store_scan", set, (double)sum->samples / sum->scan * 1e-6, 1, "M samples/s");
 }
 
+/* The same samples into a real VictoriaMetrics: what it needs for the samples alone, and with its index of names. */
+static void compare_peer(const char *name, const char *file, const struct sum *sum)
+{
+    char command[1600], text[128] = "", version[64] = "";
+    unsigned long long samples = 0, all = 0;
+    snprintf(command, sizeof command, "python3 '%s/tests/bench/store_peer.py' '%s'", SOURCE_DIR, file);
+    FILE *f = popen(command, "r");
+    if (f && !fgets(text, sizeof text, f)) text[0] = '\0';
+    if (f) pclose(f);
+    if (sscanf(text, "%63s %llu %llu", version, &samples, &all) != 3 || !samples) return;
+    fprintf(stderr, "%s: VictoriaMetrics %s needs %llu bytes, %llu with its index; ours %llu with names\n", name, version, samples, all,
+            (unsigned long long)sum->bytes);
+    figure("victoriametrics_bytes_per_sample", name, (double)samples / (double)sum->samples, 3, "bytes");
+    figure("store_ratio_to_victoriametrics", name, (double)sum->bytes / (double)samples, 3, "times");
+    figure("store_ratio_to_victoriametrics_all_files", name, (double)sum->bytes / (double)all, 3, "times");
+}
+
+static char peer_path[] = "/tmp/trimtab-bench-XXXXXX";
+
+static FILE *peer_file(void)
+{
+    int fd = system("command -v victoria-metrics >/dev/null && command -v python3 >/dev/null") == 0 ? mkstemp(peer_path) : -1;
+    return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static void peer_end(FILE *f, const char *name, const struct sum *sum)
+{
+    if (!f) return;
+    fclose(f);
+    compare_peer(name, peer_path, sum);
+    unlink(peer_path);
+    memcpy(peer_path, "/tmp/trimtab-bench-XXXXXX", sizeof peer_path);
+}
+
 static void measure_one(struct set s)
 {
     struct sum sum = {0};
@@ -87,6 +122,9 @@ static void measure_one(struct set s)
         measure(&s, &sum);
         figure("store_samples", s.name, (double)s.samples, 0, "samples");
         tell(s.name, &sum);
+        FILE *f = peer_file();
+        if (f) set_write(&s, f);
+        peer_end(f, s.name, &sum);
     }
     set_free(&s);
 }
@@ -108,14 +146,14 @@ static uint64_t xz_bytes(const char *path)
     return size_of_command(command);
 }
 
-static void each_nab(const char *folder, struct sum *sum, uint64_t *xz, double *worst)
+static void each_nab(const char *folder, struct sum *sum, uint64_t *xz, double *worst, FILE *peer)
 {
     struct dirent **list = NULL;
     int n = scandir(folder, &list, NULL, set_by_name);
     for (int i = 0; i < n; i++) {
         char path[1400];
         snprintf(path, sizeof path, "%s/%s", folder, list[i]->d_name);
-        if (list[i]->d_name[0] != '.' && !strstr(path, ".csv")) each_nab(path, sum, xz, worst);
+        if (list[i]->d_name[0] != '.' && !strstr(path, ".csv")) each_nab(path, sum, xz, worst, peer);
         if (strstr(path, ".csv")) {
             struct sum one = {0};
             struct set s = set_nab(path, list[i]->d_name);
@@ -127,6 +165,10 @@ static void each_nab(const char *folder, struct sum *sum, uint64_t *xz, double *
             *sum = (struct sum){sum->samples + one.samples, sum->bytes + one.bytes, sum->pack + one.pack, sum->scan + one.scan};
             *xz += x;
             if (ratio > *worst) *worst = ratio;
+            for (char *c = s.name; *c; c++) *c = *c == '.' || *c == '-' ? '_' : *c;
+            free(s.series->name);
+            s.series->name = strdup(s.name);
+            if (peer) set_write(&s, peer);
             set_free(&s);
         }
         free(list[i]);
@@ -139,11 +181,13 @@ static void measure_nab(const char *folder)
     struct sum sum = {0};
     uint64_t xz = 0;
     double worst = 0;
-    each_nab(folder, &sum, &xz, &worst);
+    FILE *peer = peer_file();
+    each_nab(folder, &sum, &xz, &worst, peer);
     if (!sum.samples) return;
     tell("nab", &sum);
     figure("store_ratio_to_xz", "nab", (double)sum.bytes / (double)xz, 3, "times");
     figure("store_ratio_to_xz_worst", "nab", worst, 3, "times");
+    peer_end(peer, "nab", &sum);
 }
 
 int main(void)

@@ -158,6 +158,19 @@ static inline struct set set_nab(const char *path, const char *name)
     return s;
 }
 
+/* As exposition text with times, for a peer. */
+static inline void set_write(const struct set *s, FILE *f)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct set_series *x = &s->series[i];
+        for (uint32_t k = 0; k < x->rows; k++) {
+            char text[NUM_TEXT_MAX];
+            size_t len = num_print(text, x->value[k]);
+            fprintf(f, "%s %.*s %lld\n", x->name, (int)len, text, (long long)(x->at[k] / US_PER_MS));
+        }
+    }
+}
+
 /* Names and columns as the store packs them. */
 static inline void set_pack(const struct set *s, struct store_packer *p, struct buf *out)
 {
