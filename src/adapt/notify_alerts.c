@@ -18,7 +18,7 @@ struct alert {
     uint64_t incident;
     struct wall from;
     int64_t ended;                   /* real time; INT64_MAX: open */
-    struct told *told[2];            /* the newest words, English and Chinese */
+    struct told *first[2], *told[2]; /* how it began, and the newest words; English and Chinese */
 };
 
 struct alerts {
@@ -31,8 +31,10 @@ struct alerts *alerts_new(void) { return calloc(1, sizeof(struct alerts)); }
 
 static void alert_free(struct alert *x)
 {
-    told_free(x->told[0]);
-    told_free(x->told[1]);
+    for (int i = 0; i < 2; i++) {
+        if (x->first[i] != x->told[i]) told_free(x->first[i]);
+        told_free(x->told[i]);
+    }
     free(x);
 }
 
@@ -95,10 +97,12 @@ static void say(struct alert *x, struct told *english, struct told *chinese, int
     }
     /* A clock that runs fast for a demonstration is ahead of Alertmanager's. */
     if (x->from.us == WALL_NONE.us) x->from = english->at.us < real_us ? english->at : (struct wall){real_us};
-    told_free(x->told[0]);
-    told_free(x->told[1]);
-    x->told[0] = english;
-    x->told[1] = chinese;
+    struct told *fresh[2] = {english, chinese};
+    for (int i = 0; i < 2; i++) {
+        if (!x->first[i]) x->first[i] = fresh[i];
+        else if (x->told[i] != x->first[i]) told_free(x->told[i]);
+        x->told[i] = fresh[i];
+    }
 }
 
 static void end(struct alerts *a, enum alert_kind kind, const char *service, uint64_t incident, int64_t real_us)
@@ -221,12 +225,21 @@ static void labels(struct buf *b, const struct alert *x, const char *log)
     member(b, "log", log, "}");
 }
 
+static void lines(struct buf *out, const struct told *t)
+{
+    for (unsigned i = 0; i < t->detail_n; i++) {
+        buf_printf(out, "%s%s: %s", out->len ? "\n" : "", t->details[i].label, t->details[i].value);
+    }
+}
+
 static void print(struct buf *b, const struct alert *x, bool chinese, const char *log, const char *external_url, int64_t real_us)
 {
     const struct told *t = x->told[chinese];
     struct buf text = BUF_INIT, link = BUF_INIT;
-    for (unsigned i = 0; i < t->detail_n; i++) {
-        buf_printf(&text, "%s%s: %s", i ? "\n" : "", t->details[i].label, t->details[i].value);
+    lines(&text, t);
+    if (x->first[chinese] != t) {
+        buf_printf(&text, "%s%s", text.len ? "\n\n" : "", x->first[chinese]->title);
+        lines(&text, x->first[chinese]);
     }
     labels(b, x, log);
     buf_puts(b, ",\"annotations\":{");

@@ -73,7 +73,7 @@ static void lines_of_summary(struct buf *out, const struct summary *s, bool chin
     static const struct { enum record_kind kind; const char *text[2]; } counted[] = {
         {RECORD_INCIDENT, {"incidents opened", "异常事件打开"}}, {RECORD_CLOSED, {"incidents closed", "异常事件结束"}},
         {RECORD_REQUEST, {"requests for approval", "请求审批"}}, {RECORD_HANDOVER, {"handed to a person", "转人工"}},
-        {RECORD_APPLIED, {"changes made", "调优动作生效"}}, {RECORD_UNDONE, {"changes taken back", "已回滚"}}};
+        {RECORD_INTENT, {"changes made", "调优动作"}}, {RECORD_UNDONE, {"changes taken back", "已回滚"}}};
     for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
         unsigned n = s->tally[counted[i].kind];
         if (n) buf_printf(out, chinese ? "%s：%u%s" : "%s: %u%s", counted[i].text[chinese], n, line_end(d));

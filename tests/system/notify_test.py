@@ -227,7 +227,7 @@ class Receivers(ReceiverTest):
         self.assertTrue(all(len(ids) == 1 for ids in identities.values()), identities)
         self.assertEqual(len(identities), len({next(iter(ids)) for ids in identities.values()}))
         text = lambda got: "\n".join(g["title"] + g["text"] for g in got)  # noqa: E731
-        slack.wait(lambda got: "got worse" in text(got) and "is in force" in text(got), "both")
+        slack.wait(lambda got: "got worse" in text(got) and "batch_max is set 32 -> 64" in text(got), "both")
         self.assertEqual(0, d.end())
 
     def test_a_test_message(self):
