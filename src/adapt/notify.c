@@ -128,7 +128,7 @@ static void tell_own(struct notify *n, const char *service, const struct effect 
     for (unsigned i = 0; i < n->receiver_n; i++) taken = notify_add_own(n, n->receivers[i], &o) || taken;
     if (taken && n->notice_n < NOTICES_MOST) n->notices[n->notice_n++] = o;
     else own_free(&o);
-    notify_dirty(n);
+    notify_state_save(n);                /* no record says it again after a crash */
     notify_pump(n);
 }
 

@@ -222,6 +222,11 @@ void v1_get_status(void *ctx, struct http_request *r)
     emit_int(&a.e, "actions", (int64_t)run.actions);
     emit_int(&a.e, "rollbacks", (int64_t)run.rollbacks);
     emit_close(&a.e, '}');
+    emit_open(&a.e, "receivers_failing", '[');
+    for (unsigned i = 0; i < run.receiver_n; i++) {
+        if (!run.receivers[i].up) emit_text(&a.e, NULL, run.receivers[i].name);
+    }
+    emit_close(&a.e, ']');
     audit_json(api, &a.e);
     struct halt_facts halt;
     services_json(api, &a.e, &halt);

@@ -62,6 +62,8 @@ static void show_all(const json_t *d, bool wide)
            (long long)json_integer_value(json_object_get(audit, "records")), text_of(audit, "store"));
     if (json_is_string(json_object_get(audit, "metrics_trouble"))) printf("kept signals: %s\n", text_of(audit, "metrics_trouble"));
     if (!is_true(d, "ready")) printf("not ready: %s\n", text_of(d, "not_ready_why"));
+    json_array_foreach(json_object_get(d, "receivers_failing"), i, s)
+        printf("notices do not reach %s: trimtab notify list tells why\n", json_string_value(s));
     if (is_true(d, "dry_run")) printf("dry run: no write is sent\n");
     if (!is_true(d, "last_reload_good")) printf("the newest configuration has errors; the one before is in force\n");
     printf("\n");

@@ -178,6 +178,8 @@ class Receivers(ReceiverTest):
         states = {r["name"]: r["state"] for r in health}
         self.assertEqual("refused", states["to-dingtalk"])
         self.assertEqual("refused", states["to-feishu"])
+        status = subprocess.run([BINARY, "status", "--data", d.data], capture_output=True, text=True).stdout
+        self.assertIn("notices do not reach to-dingtalk: trimtab notify list tells why", status)
         self.assertEqual(0, d.end())
 
     def test_too_fast_slow_moved_and_untrusted(self):

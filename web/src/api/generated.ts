@@ -44,9 +44,9 @@ export type Services = { services: (Line)[]; };
 export type Status = { version: string; revision: string; ready: boolean; not_ready_why?: string | null; dry_run:
   boolean; clock_speed: number; started: string | null; last_reload_good: boolean; counts: { services: number; acting:
   number; waiting_for_a_person: number; with_a_person: number; halted: number; incidents: number; actions: number;
-  rollbacks: number; }; audit: { records: number; store: string; trouble: string | null; metrics_trouble: string |
-  null; verified: LastCheck | null; }; services: (Line)[]; at: string | null; name: string | null; halt: { all:
-  boolean; by: string | null; why: string | null; since: string | null; }; };
+  rollbacks: number; }; receivers_failing?: (string)[]; audit: { records: number; store: string; trouble: string |
+  null; metrics_trouble: string | null; verified: LastCheck | null; }; services: (Line)[]; at: string | null; name:
+  string | null; halt: { all: boolean; by: string | null; why: string | null; since: string | null; }; };
 export type Signal = { name: string; layer: "request" | "processing" | "system" | "data"; unit: string; bad: "up" |
   "down" | "both"; value: number | null; why?: string; why_sentence?: string; age_seconds: number | null; state:
   string; baseline: number | null; baseline_why?: string; baseline_why_sentence?: string; baseline_scale: number |
