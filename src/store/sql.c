@@ -127,7 +127,7 @@ static const char guard_pragmas[] = "PRAGMA trusted_schema=OFF; PRAGMA cell_size
 static const char full_pragmas[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
                                    "PRAGMA cache_size=-1024;";
 static const char normal_pragmas[] =
-    "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=4194304;"
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=4194304;"
     "PRAGMA cache_size=-512;";
 
 static const char *pragmas_of(enum store_sql_mode mode)
@@ -135,6 +135,14 @@ static const char *pragmas_of(enum store_sql_mode mode)
     return mode == STORE_SQL_FULL     ? full_pragmas
            : mode == STORE_SQL_NORMAL ? normal_pragmas
                                       : "PRAGMA query_only=ON; PRAGMA cache_size=-512;";
+}
+
+/* Only where it is not so already: saying it again is a write, which other programs that hold the file take for a change. */
+static enum status vacuum_in_steps(sqlite3 *db, struct err *e)
+{
+    int64_t mode = 0;
+    enum status rc = store_sql_int(db, "PRAGMA auto_vacuum", &mode, e);
+    return rc == STATUS_OK && mode != 2 ? store_sql_exec(db, "PRAGMA auto_vacuum=INCREMENTAL", "setting up", e) : rc;
 }
 
 enum status store_sql_open(sqlite3 **ret, const char *path, const char *vfs, enum store_sql_mode mode, struct err *e)
@@ -150,6 +158,7 @@ enum status store_sql_open(sqlite3 **ret, const char *path, const char *vfs, enu
         sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
         sqlite3_busy_timeout(db, BUSY_MS);
         rc = store_sql_exec(db, guard_pragmas, "setting up", e);
+        if (rc == STATUS_OK && mode == STORE_SQL_NORMAL) rc = vacuum_in_steps(db, e);
         if (rc == STATUS_OK) rc = store_sql_exec(db, pragmas_of(mode), "setting up", e);
     }
     if (rc == STATUS_OK) *ret = db;

@@ -145,7 +145,8 @@ export function chartOptions(now: () => Drawn, c: Colors, shape: Shape): uPlot.O
   return {
     width: shape.width,
     height: shape.height,
-    padding: [8, 14, 0, 0], // the same in all charts of a page: their times stand under one another
+    // The same at the sides in all charts of a page: their times stand under one another.
+    padding: [8, 14, shape.showTime ? 0 : 8, 0],
     legend: { show: false },
     cursor: { points: { show: true }, drag: { x: true, y: false, setScale: false }, y: false },
     select: { show: true, left: 0, top: 0, width: 0, height: 0 },
