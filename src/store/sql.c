@@ -142,7 +142,7 @@ static enum status vacuum_in_steps(sqlite3 *db, struct err *e)
 {
     int64_t mode = 0;
     enum status rc = store_sql_int(db, "PRAGMA auto_vacuum", &mode, e);
-    return rc == STATUS_OK && mode != 2 ? store_sql_exec(db, "PRAGMA auto_vacuum=INCREMENTAL", "setting up", e) : rc;
+    return rc != STATUS_OK || mode != 2 ? store_sql_exec(db, "PRAGMA auto_vacuum=INCREMENTAL", "setting up", e) : rc;
 }
 
 enum status store_sql_open(sqlite3 **ret, const char *path, const char *vfs, enum store_sql_mode mode, struct err *e)
