@@ -87,7 +87,7 @@ static bool take_preset(struct init_plan *p, const char *preset, const char *url
     if (f) {
         f->arena = a;
         a = ARENA_INIT;
-        f->policy = probe_policy(&f->info, presets, &d);
+        f->policy = probe_policy(&f->info, presets, "", &d);
         ok = f->policy && text_copy(f->url, sizeof f->url, url) && try_signals(f, page, format, &e);
     }
     config_diagnostics_free(&d);

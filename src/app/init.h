@@ -17,7 +17,11 @@ struct init_found {                  /* one preset that knows what stands at one
     bool exporter;                   /* tells nothing of requests: it stands beside a server */
 };
 
-struct init_service { char name[64]; struct init_found *found[INIT_FOUND_MAX]; uint32_t n; };
+struct init_service {
+    char name[64];
+    struct init_found *found[INIT_FOUND_MAX]; uint32_t n;
+    char range[16];                  /* of rates, by the scrape interval of a Prometheus server; "": the presets' own */
+};
 
 struct init_plan {
     struct init_found *found[INIT_SERVICES_MAX * 2];
@@ -26,7 +30,7 @@ struct init_plan {
     uint32_t service_n;
     const char *objective;           /* as given; NULL: from what is measured now */
     const char *prometheus;          /* address of the server; NULL: the targets are scraped */
-    char range[16];                  /* of rates, by the server's scrape interval; "": the presets' own */
+    char range[16];                  /* of the job at hand */
 };
 
 /* How a signal is asked for, in the order in which latency is looked for. NULL behind the last. */

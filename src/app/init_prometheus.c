@@ -58,35 +58,38 @@ static double one_value(const char *server, const char *query, size_t *ret_n)
     return v;
 }
 
-/* All metric names as a page of ones, which presets can recognise. */
-static bool names_page(const char *server, struct buf *page)
+/* The metric names of one job as a page of ones, which presets can recognise. */
+static bool job_page(const char *server, const char *job, struct buf *page)
 {
-    json_t *data = ask(server, "label/__name__/values", NULL, NULL), *name;
+    struct buf query = BUF_INIT;
+    buf_printf(&query, "count by (__name__) ({job=\"%s\"})", job);
+    json_t *data = ask(server, "query", "query", buf_text(&query)), *row;
     size_t i;
-    json_array_foreach(data, i, name)
-        if (json_is_string(name)) buf_printf(page, "%s 1\n", json_string_value(name));
-    bool ok = json_is_array(data);
+    json_array_foreach(json_object_get(data, "result"), i, row) {
+        const char *name = json_string_value(json_object_get(json_object_get(row, "metric"), "__name__"));
+        if (name) buf_printf(page, "%s 1\n", name);
+    }
+    bool ok = data != NULL;
     json_decref(data);
+    buf_free(&query);
     return ok;
 }
 
-/* The first metric of this preset that the server has: what its jobs are looked up by. */
-static bool first_metric(const struct preset_info *info, const struct buf *page, char *out, size_t cap)
+/* A pattern with a label is not told by names: it is asked for, and stands on the page when it is there. */
+static void add_labelled(const char *server, const char *job, const struct preset_info *info, struct buf *page)
 {
-    for (const char *line = buf_text(page); *line; line += strcspn(line, "\n") + 1) {
-        size_t n = strcspn(line, " \n");
-        char one[400];
-        if (n >= cap || n + 4 > sizeof one) continue;
-        int len = snprintf(one, sizeof one, "%.*s 1\n", (int)n, line);
-        for (uint32_t i = 0; i < info->has.n; i++) {
-            if (!probe_has(info->has.items[i], one, (size_t)len, EXPO_TEXT)) continue;
-            memcpy(out, line, n);
-            out[n] = '\0';
-            return true;
+    for (uint32_t i = 0; i < info->has.n; i++)
+        for (const char *t = info->has.items[i]; *t;) {
+            size_t n = strcspn(t, "|"), found = 0;
+            if (n > 1 && memchr(t, '{', n) && t[n - 1] == '}') {
+                struct buf query = BUF_INIT;
+                buf_printf(&query, "count(%.*s,job=\"%s\"})", (int)(n - 1), t, job);
+                one_value(server, buf_text(&query), &found);
+                buf_free(&query);
+            }
+            if (found) buf_printf(page, "%.*s 1\n", (int)n, t);
+            t += n + (t[n] == '|');
         }
-        if (line[strcspn(line, "\n")] == '\0') break;
-    }
-    return false;
 }
 
 /* Each signal is asked as the daemon would. */
@@ -95,10 +98,10 @@ static void try_signals(struct init_found *f, const char *server, const struct b
     const struct service_def *s = &f->policy->services[0];
     for (uint16_t i = 0; i < s->signal_count; i++) {
         struct probe_signal *out = &f->signals[i];
+        const char *names[16];
         size_t n;
         double v = one_value(server, s->signals[i].query_text, &n);
         bool there = false;
-        const char *names[16];
         uint32_t count = s->signals[i].query ? pq_metric_names(s->signals[i].query, names, ARRAY_LEN(names)) : 0;
         for (uint32_t k = 0; k < count && k < ARRAY_LEN(names) && !there; k++)
             there = names[k] && probe_has(names[k], buf_text(page), page->len, EXPO_TEXT);
@@ -107,59 +110,76 @@ static void try_signals(struct init_found *f, const char *server, const struct b
     }
 }
 
-/* Scrapes of a job in ten minutes tell their interval; four of them make a range. */
+/* Scrapes of a job in two minutes tell their interval; four of them make a range. */
 static void take_range(struct init_plan *p, const char *job)
 {
     char query[300];
     size_t n;
-    snprintf(query, sizeof query, "max(count_over_time(up{job=\"%.200s\"}[10m]))", job);
+    snprintf(query, sizeof query, "max(count_over_time(up{job=\"%.200s\"}[2m]))", job);
     double count = one_value(p->prometheus, query, &n);
-    unsigned seconds = isfinite(count) && count >= 1 ? (unsigned)ceil(4 * 600 / count / 30) * 30 : 120;
+    unsigned seconds = isfinite(count) && count >= 1 ? (unsigned)ceil(4 * 120 / count / 30) * 30 : 120;
     if (seconds < 60) seconds = 60;
-    if (seconds > 600) seconds = 600;          /* little history: the count says nothing yet */
-    if (!p->range[0]) snprintf(p->range, sizeof p->range, "%us", seconds);
+    snprintf(p->range, sizeof p->range, "%us", seconds);
 }
 
-static bool add_service(struct init_plan *p, const struct preset_info *info, const char *job, const struct buf *page)
+/* The job's name as far as a service may be called so. */
+static void name_service(struct init_service *s, const char *job, const char *otherwise)
 {
-    char dir[1024];
-    const char *presets = paths_presets(dir, sizeof dir);
-    struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
-    struct init_found *f = init_found_new(p, info);
-    bool ok = f && config_preset_read(&f->arena, presets, info->name, &f->info, &d);
-    if (ok) f->policy = probe_policy(&f->info, presets, &d);
-    ok = ok && f->policy && text_copy(f->job, sizeof f->job, job);
-    config_diagnostics_free(&d);
-    if (!ok) return false;
-    try_signals(f, p->prometheus, page);
-    take_range(p, job);
-    if (p->service_n == INIT_SERVICES_MAX) return true;
-    struct init_service *s = &p->services[p->service_n++];
-    s->found[s->n++] = f;
     size_t len = 0;
     for (const char *c = job; *c && len < sizeof s->name - 1; c++) {
         bool fits = (*c >= 'a' && *c <= 'z') || (len && ((*c >= '0' && *c <= '9') || *c == '-' || *c == '_'));
         if (fits) s->name[len++] = *c;
         else if (len) s->name[len++] = '-';
     }
-    if (!len) snprintf(s->name, sizeof s->name, "%s", info->name);
+    if (!len) text_copy(s->name, sizeof s->name, otherwise);
+}
+
+static bool add_preset(struct init_plan *p, struct init_service *s, const char *name, const char *job, const struct buf *page)
+{
+    char dir[1024];
+    const char *presets = paths_presets(dir, sizeof dir);
+    struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
+    struct init_found *f = init_found_new(p, &(struct preset_info){.name = name});
+    bool ok = f && config_preset_read(&f->arena, presets, name, &f->info, &d);
+    for (uint32_t i = 0; ok && i < f->info.signal_count; i++)
+        if (f->info.signals[i].layer == LAYER_REQUEST) f->exporter = false;
+    struct buf more = BUF_INIT;
+    buf_printf(&more, "where: 'job=\"%s\"', range: %s", job, p->range);
+    if (ok) f->policy = probe_policy(&f->info, presets, buf_text(&more), &d);
+    buf_free(&more);
+    ok = ok && f->policy && text_copy(f->job, sizeof f->job, job);
+    config_diagnostics_free(&d);
+    if (!ok) return false;
+    if (s->n == 0) name_service(s, job, name);
+    try_signals(f, p->prometheus, page);
+    s->found[s->n++] = f;
     return true;
 }
 
-static bool add_jobs(struct init_plan *p, const struct preset_info *info, const struct buf *page)
+static bool add_job(struct init_plan *p, const char *job)
 {
-    char metric[200], query[300];
-    bool ok = true;
-    if (!first_metric(info, page, metric, sizeof metric)) return true;
-    snprintf(query, sizeof query, "count by (job) ({__name__=\"%s\"})", metric);
-    json_t *data = ask(p->prometheus, "query", "query", query), *row;
-    size_t i;
-    json_array_foreach(json_object_get(data, "result"), i, row) {
-        const char *job = json_string_value(json_object_get(json_object_get(row, "metric"), "job"));
-        ok = ok && add_service(p, info, job ? job : "", page);
+    struct buf page = BUF_INIT;
+    struct init_service *s = &p->services[p->service_n];
+    char dir[1024];
+    const char *presets = paths_presets(dir, sizeof dir);
+    bool ok = job_page(p->prometheus, job, &page);
+    take_range(p, job);
+    for (uint32_t i = 0; ok && config_preset_name(i) && s->n < INIT_FOUND_MAX; i++) {
+        struct arena a = ARENA_INIT;
+        struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
+        struct preset_info info;
+        ok = config_preset_read(&a, presets, config_preset_name(i), &info, &d);
+        if (ok) add_labelled(p->prometheus, job, &info, &page);
+        if (ok && probe_matches(&info, buf_text(&page), page.len, EXPO_TEXT))
+            ok = add_preset(p, s, config_preset_name(i), job, &page);
+        config_diagnostics_free(&d);
+        arena_free(&a);
     }
-    ok = ok && data != NULL;
-    json_decref(data);
+    if (ok && s->n) {
+        text_copy(s->range, sizeof s->range, p->range);
+        p->service_n++;
+    }
+    buf_free(&page);
     return ok;
 }
 
@@ -179,25 +199,22 @@ static void number_names(struct init_plan *p, const char *name)
 
 bool init_from_prometheus(struct init_plan *p, const char *name)
 {
-    struct buf page = BUF_INIT;
-    char dir[1024];
-    const char *presets = paths_presets(dir, sizeof dir);
-    bool ok = names_page(p->prometheus, &page);
-    for (uint32_t i = 0; ok && config_preset_name(i); i++) {
-        struct arena a = ARENA_INIT;
-        struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
-        struct preset_info info;
-        ok = config_preset_read(&a, presets, config_preset_name(i), &info, &d);
-        if (ok && probe_matches(&info, buf_text(&page), page.len, EXPO_TEXT)) ok = add_jobs(p, &info, &page);
-        config_diagnostics_free(&d);
-        arena_free(&a);
+    json_t *jobs = ask(p->prometheus, "label/job/values", NULL, NULL), *job;
+    bool ok = json_is_array(jobs);
+    size_t i;
+    json_array_foreach(jobs, i, job) {
+        const char *text = json_string_value(job);
+        if (!ok || !text) continue;
+        bool fits = !strpbrk(text, "\"\\'\n") && p->service_n < INIT_SERVICES_MAX;
+        if (fits) ok = add_job(p, text);
+        else fprintf(stderr, "trimtab init: job %s is left out: %s\n", text, strpbrk(text, "\"\\'\n") ? "quotes in its name" : "too many");
     }
+    json_decref(jobs);
     if (ok && p->service_n == 0) {
-        fprintf(stderr, "trimtab init: %s has no metric that a preset knows; 'trimtab preset list' names the servers\n",
+        fprintf(stderr, "trimtab init: no job of %s has metrics that a preset knows; 'trimtab preset list' names the servers\n",
                 p->prometheus);
         ok = false;
     }
     number_names(p, name);
-    buf_free(&page);
     return ok;
 }

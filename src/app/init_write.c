@@ -149,8 +149,11 @@ static void write_source(struct buf *out, const struct init_plan *p, const struc
 {
     if (p->prometheus) {
         buf_puts(out, "    source: prometheus\n");
-        if (s->found[0]->job[0]) buf_printf(out, "    where: {%s: 'job=\"%s\"'}\n", s->found[0]->info.name, s->found[0]->job);
-        if (p->range[0]) buf_printf(out, "    range: %s        # at least three scrapes of the server\n", p->range);
+        buf_puts(out, "    where: {");
+        for (uint32_t i = 0; i < s->n; i++)
+            buf_printf(out, "%s%s: 'job=\"%s\"'", i ? ", " : "", s->found[i]->info.name, s->found[i]->job);
+        buf_puts(out, "}\n");
+        if (s->range[0]) buf_printf(out, "    range: %s        # at least three scrapes of the server\n", s->range);
         return;
     }
     buf_puts(out, "    targets:           # all instances of the service; those with `exporter` measure beside it\n");

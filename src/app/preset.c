@@ -162,7 +162,7 @@ static bool tell(const struct preset_info *p, const struct buf *page, enum expo_
         if (eq && probe_has(eq + 3, buf_text(page), page->len, format))
             printf("  version: %.*s\n", (int)(eq - p->variants.items[i]), p->variants.items[i]);
     }
-    struct policy *policy = probe_policy(p, preset_dir(), &d);
+    struct policy *policy = probe_policy(p, preset_dir(), "", &d);
     bool ok = policy && probe_signals(&policy->services[0], buf_text(page), page->len, format, 1, found, &e);
     if (ok) show_signals(p, &policy->services[0], found);
     else say_why(p->name, policy ? e.text : "the preset cannot be used", &d);

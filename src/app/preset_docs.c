@@ -66,7 +66,7 @@ static void knobs(struct buf *out, const struct preset_info *p)
 static bool rows(struct buf *out, const struct preset_info *p)
 {
     struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
-    struct policy *policy = probe_policy(p, NULL, &d);
+    struct policy *policy = probe_policy(p, NULL, "", &d);
     config_diagnostics_free(&d);
     if (!policy) return false;
     const struct service_def *s = &policy->services[0];

@@ -148,7 +148,8 @@ bool probe_matches(const struct preset_info *info, const char *bytes, size_t len
 
 /* ---- signals ---- */
 
-struct policy *probe_policy(const struct preset_info *info, const char *preset_dir, struct config_diagnostics *d)
+struct policy *probe_policy(const struct preset_info *info, const char *preset_dir, const char *more,
+                            struct config_diagnostics *d)
 {
     struct buf text = BUF_INIT;
     struct config_options o = {.preset_dir = preset_dir};
@@ -159,7 +160,7 @@ struct policy *probe_policy(const struct preset_info *info, const char *preset_d
         buf_printf(&text, "%s%s", first ? "" : ", ", info->signals[i].name);
         first = false;
     }
-    buf_puts(&text, "]}]\n");
+    buf_printf(&text, "]%s%s}]\n", more[0] ? ", " : "", more);
     struct policy *p = config_load(buf_text(&text), text.len, "probe", &o, d);
     buf_free(&text);
     return p;

@@ -27,8 +27,10 @@ struct probe_signal { const char *name; enum probe_state state; double value; en
 bool probe_signals(const struct service_def *s, const char *bytes, size_t len, enum expo_format format, double plus,
                    struct probe_signal *out, struct err *e);
 
-/* A service with this preset and all its signals, the optional ones too. NULL: `d` says why. */
-struct policy *probe_policy(const struct preset_info *info, const char *preset_dir, struct config_diagnostics *d);
+/* A service with this preset and all its signals, the optional ones too; `more`: further keys of the service, "" none.
+ * NULL: `d` says why. */
+struct policy *probe_policy(const struct preset_info *info, const char *preset_dir, const char *more,
+                            struct config_diagnostics *d);
 
 /* Whether the preset knows the page: all of its `has`, none of its `lacks`. */
 bool probe_matches(const struct preset_info *info, const char *bytes, size_t len, enum expo_format format);

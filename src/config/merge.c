@@ -200,7 +200,8 @@ static void check_names(struct layers *l, const struct config_node *presets)
     const char *names[ENTRIES_MAX];
     size_t n = 0;
     for (uint32_t i = 0; presets && i < config_items(presets); i++) {
-        const struct config_preset *p = config_preset(l->w->b, config_item(presets, i)->text);
+        const struct config_node *at = config_item(presets, i);
+        const struct config_preset *p = at->kind == CONFIG_SCALAR ? config_preset(l->w->b, at->text) : NULL;
         const struct config_node *signals = p ? config_tree_get(p->root, "signals") : NULL;
         for (uint32_t k = 0; signals && signals->kind == CONFIG_MAP && k < signals->n && n < ENTRIES_MAX; k++)
             names[n++] = signals->pairs[k].key->text;
@@ -227,6 +228,7 @@ const struct config_node *config_base(struct config_work *w, const struct config
         if (at->kind != CONFIG_SCALAR) continue;
         const struct config_preset *p = config_preset(w->b, at->text);
         if (!p && !w->b->no_memory) no_preset(&l, at);
+        if (p && p->root->kind != CONFIG_MAP) config_wrong(w->d, p->root, "signals: {...}", "a preset must be a block of keys");
         for (uint32_t k = 0; p && p->root->kind == CONFIG_MAP && k < p->root->n; k++)
             if (!is_own(p->root->pairs[k].key->text)) add_pair(&l, &p->root->pairs[k]);
     }

@@ -201,6 +201,48 @@ static void conflicts_are_named_with_their_places(void **state)
     refused(HEAD "    profile: triton\n", "no profile 'triton', but a preset", "write `preset` in place of `profile`");
 }
 
+/* Other shapes than the expected ones are errors with a place, in a preset of the user's folder too. */
+static void odd_shapes_are_refused(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {
+        "    preset: [{a: b}]\n", "    preset: {a: b}\n", "    preset: ~\n    with: [x]\n", "    preset: []\n", "    preset: ['']\n",
+        "    preset: [~, triton]\n", "    preset: triton\n    with: {x: y}\n", "    preset: triton\n    with: [[x]]\n",
+        "    preset: triton\n    without: [~]\n", "    preset: triton\n    select: [a]\n", "    preset: triton\n    signals: 3\n",
+        "    preset: triton\n    select: {triton: {a: b}}\n", "    preset: triton\n    range: 0s\n",
+        "    preset: triton\n    signals: {latency_mean: 4}\n", "    preset: triton\n    knobs: [a]\n", "    preset: playbook\n",
+        "    preset: ../triton\n", "    preset: [triton, triton, node, node, vllm, dcgm, envoy, redis, tei]\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        struct buf text = BUF_INIT;
+        buf_printf(&text, HEAD "%s", odd[i]);
+        refused(buf_text(&text), "t.yaml:", "error: ");
+        buf_free(&text);
+    }
+}
+
+static void a_broken_preset_of_a_folder_is_named(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {"- a\n", "signals: 3\n", "signals: {a: {unit: ms}}\n", "a: [\n", "symptoms: [x]\n", "range: [1]\n",
+                                         "signals: {a: {layer: data, unit: ms, query: 'x{$select'}}\n"};
+    char dir[TEMPDIR_MAX], path[TEMPDIR_MAX + 32];
+    tempdir_make(dir);
+    snprintf(path, sizeof path, "%s/mine.yaml", dir);
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+        struct loaded l;
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(broken[i], f);
+        fclose(f);
+        load_from(&l, HEAD "    preset: [mine, triton]\n    without: [latency_mean]\n    range: 3m\n", dir);
+        if (l.p && (i < 4 || i == 6)) print_error("accepted: %s\n", broken[i]);
+        if (i < 4 || i == 6) assert_null(l.p);
+        end(&l);
+    }
+    tempdir_remove(dir);
+}
+
 /* One query of the user's own: whether the preset's unit still fits is worth a note. */
 static void a_query_without_its_unit_is_noted(void **state)
 {
@@ -268,6 +310,8 @@ int main(void)
         cmocka_unit_test(of_two_presets_the_first_is_taken),
         cmocka_unit_test(a_knob_is_taken_when_it_is_named),
         cmocka_unit_test(conflicts_are_named_with_their_places),
+        cmocka_unit_test(odd_shapes_are_refused),
+        cmocka_unit_test(a_broken_preset_of_a_folder_is_named),
         cmocka_unit_test(a_query_without_its_unit_is_noted),
         cmocka_unit_test(exporters_are_no_instances),
         cmocka_unit_test(every_preset_is_sound),

@@ -7,7 +7,7 @@ void bed_open(struct bed *b, const char *preset)
     struct buf out = BUF_INIT;
     memset(b, 0, sizeof *b);
     bool ok = config_preset_read(&b->arena, NULL, preset, &b->info, &b->d);
-    if (ok) b->policy = probe_policy(&b->info, NULL, &b->d);
+    if (ok) b->policy = probe_policy(&b->info, NULL, "", &b->d);
     config_print_diagnostics(&out, &b->d, false);
     if (!b->policy) print_error("%s: %s\n", preset, buf_text(&out));
     buf_free(&out);

@@ -69,7 +69,7 @@ class Page:
         for labels, value in self.all(name + "_bucket", **want):
             buckets[float(labels["le"])] = buckets.get(float(labels["le"]), 0) + value
         bounds = sorted(buckets)
-        if not bounds or buckets[bounds[-1]] == 0:
+        if not bounds or math.isfinite(bounds[-1]) or buckets[bounds[-1]] == 0:
             return None
         rank, low, below = q * buckets[bounds[-1]], 0.0, 0.0
         for bound in bounds:
@@ -138,7 +138,7 @@ def vllm(p):
         "running": p.sum("vllm:num_requests_running"), "queue_wait_ms": mean("request_queue_time_seconds", s),
         "prefill_ms": mean("request_prefill_time_seconds", s), "decode_ms": mean("request_decode_time_seconds", s),
         "step_tokens": p.quantile(.99, "vllm:iteration_tokens_total"),
-        "kv_usage": p.max("vllm:kv_cache_usage_perc"),
+        "kv_usage": p.max("vllm:kv_cache_usage_perc" if p.values("vllm:kv_cache_usage_perc") else "vllm:gpu_cache_usage_perc"),
         "preempt_rate": p.rate("vllm:num_preemptions_total"),
         "prefix_hit": div(p.sum("vllm:prefix_cache_hits_total"), p.sum("vllm:prefix_cache_queries_total")),
         "spec_accept": None, "grammar_queue": p.sum("vllm:num_requests_waiting_by_reason", reason="deferred"),
@@ -398,6 +398,7 @@ def infinity(p):
 PAGES = [
     ("triton_2.51_loaded.txt", "triton", triton), ("triton_2.51_idle_nan.txt", "triton", triton),
     ("vllm_cpu_0.32_loaded.txt", "vllm", vllm), ("vllm_cpu_0.32_idle.txt", "vllm", vllm),
+    ("vllm_v0_aibrix_runtime_excerpt.txt", "vllm", vllm),
     ("node_exporter_e2e.txt", "node", node), ("sglang.txt", "sglang", sglang), ("ray_serve_2.60.txt", "ray-serve", ray),
     ("mlserver_1.7.1_workers0.txt", "mlserver", mlserver), ("mlserver_1.7.1_workers1.txt", "mlserver", mlserver),
     ("torchserve.txt", "torchserve", torchserve), ("ovms.txt", "ovms", ovms),

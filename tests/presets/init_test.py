@@ -41,18 +41,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if url.path.startswith("/pages/"):
             return self.answer(self.server.pages.get(url.path[7:]), "text/plain; version=0.0.4")
         query = urllib.parse.parse_qs(url.query).get("query", [""])[0]
-        if url.path == "/prom/api/v1/label/__name__/values":
-            return self.answer(json.dumps({"status": "success", "data": sorted(self.server.series)}), "application/json")
+        if url.path == "/prom/api/v1/label/job/values":
+            return self.answer(json.dumps({"status": "success", "data": ["chat-llm", "nobody", "a\"b"]}), "application/json")
         if url.path == "/prom/api/v1/query":
             data = {"resultType": "vector", "result": self.rows(query)}
             return self.answer(json.dumps({"status": "success", "data": data}), "application/json")
         return self.answer(None, "")
 
     def rows(self, query):
-        if query.startswith("count by (job)"):
-            return [{"metric": {"job": "chat-llm"}, "value": [0, "1"]}]
+        if query.startswith("count by (__name__)"):
+            names = sorted(self.server.series) if 'job="chat-llm"' in query else ["up", "scrape_duration_seconds"]
+            return [{"metric": {"__name__": name}, "value": [0, "1"]} for name in names]
         if "count_over_time(up" in query:
-            return [{"metric": {}, "value": [0, "20"]}]          # a scrape each 30 s
+            return [{"metric": {}, "value": [0, "4"]}]           # a scrape each 30 s
         names = set(re.findall(r"[a-zA-Z_:][\w:]*(?=\{)", query))
         return [{"metric": {}, "value": [0, "0.25"]}] if names and names <= set(self.server.series) else []
 
