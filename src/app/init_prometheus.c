@@ -207,7 +207,8 @@ bool init_from_prometheus(struct init_plan *p, const char *name)
         if (!ok || !text) continue;
         bool fits = !strpbrk(text, "\"\\'\n") && p->service_n < INIT_SERVICES_MAX;
         if (fits) ok = add_job(p, text);
-        else fprintf(stderr, "trimtab init: job %s is left out: %s\n", text, strpbrk(text, "\"\\'\n") ? "quotes in its name" : "too many");
+        else fprintf(stderr, "trimtab init: job %s is left out: %s\n", text,
+                     p->service_n < INIT_SERVICES_MAX ? "quotes in its name" : "too many of them");
     }
     json_decref(jobs);
     if (ok && p->service_n == 0) {

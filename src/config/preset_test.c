@@ -206,8 +206,8 @@ static void odd_shapes_are_refused(void **state)
 {
     (void)state;
     static const char *const odd[] = {
-        "    preset: [{a: b}]\n", "    preset: {a: b}\n", "    preset: ~\n    with: [x]\n", "    preset: []\n", "    preset: ['']\n",
-        "    preset: [~, triton]\n", "    preset: triton\n    with: {x: y}\n", "    preset: triton\n    with: [[x]]\n",
+        "    preset: [{a: b}]\n", "    preset: {a: b}\n", "    preset: ~\n    with: [x]\n", "    preset: []\n",
+        "    preset: ['']\n", "    preset: [~, triton]\n", "    preset: triton\n    with: {x: y}\n", "    preset: triton\n    with: [[x]]\n",
         "    preset: triton\n    without: [~]\n", "    preset: triton\n    select: [a]\n", "    preset: triton\n    signals: 3\n",
         "    preset: triton\n    select: {triton: {a: b}}\n", "    preset: triton\n    range: 0s\n",
         "    preset: triton\n    signals: {latency_mean: 4}\n", "    preset: triton\n    knobs: [a]\n", "    preset: playbook\n",
@@ -224,8 +224,9 @@ static void odd_shapes_are_refused(void **state)
 static void a_broken_preset_of_a_folder_is_named(void **state)
 {
     (void)state;
-    static const char *const broken[] = {"- a\n", "signals: 3\n", "signals: {a: {unit: ms}}\n", "a: [\n", "symptoms: [x]\n", "range: [1]\n",
-                                         "signals: {a: {layer: data, unit: ms, query: 'x{$select'}}\n"};
+    static const char *const broken[] = {
+        "- a\n", "signals: 3\n", "signals: {a: {unit: ms}}\n", "a: [\n", "symptoms: [x]\n", "range: [1]\n",
+        "signals: {a: {layer: data, unit: ms, query: 'x{$select'}}\n"};
     char dir[TEMPDIR_MAX], path[TEMPDIR_MAX + 32];
     tempdir_make(dir);
     snprintf(path, sizeof path, "%s/mine.yaml", dir);
