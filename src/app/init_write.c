@@ -126,13 +126,19 @@ static void write_objective(struct buf *out, const struct init_plan *p, const st
     buf_free(&value);
 }
 
+/* Another instance of a server that was written already. */
+static bool is_again(const struct init_service *s, uint32_t found)
+{
+    for (uint32_t i = 0; i < found; i++)
+        if (strcmp(s->found[i]->info.name, s->found[found]->info.name) == 0) return true;
+    return false;
+}
+
 static void write_presets(struct buf *out, const struct init_service *s)
 {
     buf_puts(out, "    preset: [");
     for (uint32_t i = 0; i < s->n; i++) {
-        bool again = false;
-        for (uint32_t k = 0; k < i; k++) again = again || strcmp(s->found[k]->info.name, s->found[i]->info.name) == 0;
-        if (!again) buf_printf(out, "%s%s", i ? ", " : "", s->found[i]->info.name);
+        if (!is_again(s, i)) buf_printf(out, "%s%s", i ? ", " : "", s->found[i]->info.name);
     }
     buf_puts(out, "]   # trimtab preset show NAME; docs/presets.md\n");
 }
@@ -175,6 +181,7 @@ static void write_service(struct buf *out, const struct init_plan *p, const stru
     buf_putc(out, '\n');
     for (uint32_t i = 0; i < s->n; i++) {
         const struct preset_info *info = &s->found[i]->info;
+        if (is_again(s, i)) continue;
         buf_printf(out, "  # %s. Can be turned: %s.\n", info->title, info->control);
         for (uint32_t k = 0; k < info->gaps.n; k++) buf_printf(out, "  #   not on its page: %s\n", info->gaps.items[k]);
     }

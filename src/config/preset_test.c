@@ -207,7 +207,8 @@ static void odd_shapes_are_refused(void **state)
     (void)state;
     static const char *const odd[] = {
         "    preset: [{a: b}]\n", "    preset: {a: b}\n", "    preset: ~\n    with: [x]\n", "    preset: []\n",
-        "    preset: ['']\n", "    preset: [~, triton]\n", "    preset: triton\n    with: {x: y}\n", "    preset: triton\n    with: [[x]]\n",
+        "    preset: ['']\n", "    preset: [~, triton]\n", "    preset: triton\n    with: {x: y}\n",
+        "    preset: triton\n    with: [[x]]\n",
         "    preset: triton\n    without: [~]\n", "    preset: triton\n    select: [a]\n", "    preset: triton\n    signals: 3\n",
         "    preset: triton\n    select: {triton: {a: b}}\n", "    preset: triton\n    range: 0s\n",
         "    preset: triton\n    signals: {latency_mean: 4}\n", "    preset: triton\n    knobs: [a]\n", "    preset: playbook\n",

@@ -133,6 +133,14 @@ class InitTest(unittest.TestCase):
         self.assertNotIn("MISSING", said)
         self.assertRegex(text, r"without:[^\n]*\n(      - \w+\n)*      - gpu_|with:")
 
+    def test_instances_of_one_server_are_one_service(self):
+        self.server.pages["tei-2"] = self.server.pages["tei"]
+        text, said = self.written("--target", f"{self.url}/pages/tei", "--target", f"{self.url}/pages/tei-2")
+        self.assertIn("preset: [tei]", text)
+        self.assertEqual(len(re.findall(r"- \{url: ", text)), 2)
+        self.assertNotIn("exporter: true", text)
+        self.assertIn("layer request: 6 signals", said)
+
     def test_a_server_with_prometheus_api(self):
         text, _ = self.written("--prometheus", f"{self.url}/prom")
         self.assertIn(f"url: '{self.url}/prom'", text)
