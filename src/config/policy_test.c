@@ -163,6 +163,24 @@ static void the_shipped_playbook_fits_itself(void **state)
     end(&l);
 }
 
+/* All rows stay for a service that has all signals: none is dropped for a word that is no signal, as the s of "0.1 /s". */
+static void no_shipped_row_is_lost_where_all_is_measured(void **state)
+{
+    (void)state;
+    struct config_options o = {.points_from_outside = true};
+    struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
+    size_t len, rows = 0;
+    const char *text = config_default_playbook(&len);
+    for (size_t i = 0; i + 8 < len; i++) rows += memcmp(text + i, "\n  - id:", 8) == 0;
+    struct policy *p = config_load_file(SOURCE_DIR "/examples/tests/every-signal.yaml", &o, &d);
+    assert_non_null(p);
+    assert_int_equal(0, d.warnings + d.notes);
+    assert_int_equal(rows, p->services[0].cause_count);
+    assert_true(rows >= 78);
+    config_free(p);
+    config_diagnostics_free(&d);
+}
+
 /* A shipped row whose knobs are not in the whitelist says so instead of trying them. */
 static void shipped_moves_outside_the_whitelist_become_advice(void **state)
 {
@@ -385,6 +403,7 @@ int main(void)
         cmocka_unit_test(revision_is_the_hash_of_the_bytes),
         cmocka_unit_test(a_profile_gives_what_the_service_leaves_out),
         cmocka_unit_test(the_shipped_playbook_fits_itself),
+        cmocka_unit_test(no_shipped_row_is_lost_where_all_is_measured),
         cmocka_unit_test(shipped_moves_outside_the_whitelist_become_advice),
         cmocka_unit_test(ladders_and_units),
         cmocka_unit_test(defaults_by_class_and_way_of_applying),

@@ -42,6 +42,14 @@ static size_t word_length(const char *s, size_t len)
     return n;
 }
 
+/* Of "/s" that stands for a rate, as in 100 /s and 40 MB/s. */
+static size_t per_second(const char *s, size_t len)
+{
+    bool rate = len >= 2 && s[0] == '/' && s[1] == 's';
+    bool ends = len == 2 || (len > 2 && !is_letter(s[2]) && !is_digit(s[2]) && s[2] != '(');
+    return rate && ends ? 2 : 0;
+}
+
 /* Over a number and the unit behind it. */
 static size_t number_length(const char *s, size_t len)
 {
@@ -51,8 +59,9 @@ static size_t number_length(const char *s, size_t len)
     while (unit < len && s[unit] == ' ') unit++;
     size_t word = 0;
     while (unit + word < len && is_letter(s[unit + word])) word++;
-    if (word == 0 || is_keyword(s + unit, word)) return n;
-    return unit + word;
+    if (word > 0 && is_keyword(s + unit, word)) return n;
+    size_t rate = per_second(s + unit + word, len - unit - word);
+    return word + rate == 0 ? n : unit + word + rate;
 }
 
 static size_t blanks(const char *s, size_t len)
