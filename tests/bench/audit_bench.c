@@ -119,7 +119,7 @@ static int measure_points(const char *dir)
     for (int t = 0; t < TICKS; t++)
         if (put_tick(s, 1778580000000000 + t * INT64_C(10000000))) return 1;
     store_history_flush(s);
-    say("points_write", all / (now_us() - start) * 1e6, "points/s", "one row a point");
+    say("points_write", all / (now_us() - start) * 1e6, "points/s", "one row a put");
     snprintf(path, sizeof path, "%s/metrics.db", dir);
     double rows = used_bytes(path);
     say("points_size_fresh", rows / all, "bytes/point", "one row a point for two hours");

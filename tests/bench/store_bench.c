@@ -91,8 +91,8 @@ static void compare_peer(const char *name, const char *file, const struct sum *s
     if (f && !fgets(text, sizeof text, f)) text[0] = '\0';
     if (f) pclose(f);
     if (sscanf(text, "%63s %llu %llu", version, &samples, &all) != 3 || !samples) return;
-    fprintf(stderr, "%s: VictoriaMetrics %s needs %llu bytes, %llu with its index; ours %llu with names\n", name, version, samples, all,
-            (unsigned long long)sum->bytes);
+    fprintf(stderr, "%s: VictoriaMetrics %s needs %llu bytes, %llu with its index; ours %llu with names\n", name, version, samples,
+            all, (unsigned long long)sum->bytes);
     figure("victoriametrics_bytes_per_sample", name, (double)samples / (double)sum->samples, 3, "bytes");
     figure("store_ratio_to_victoriametrics", name, (double)sum->bytes / (double)samples, 3, "times");
     figure("store_ratio_to_victoriametrics_all_files", name, (double)sum->bytes / (double)all, 3, "times");

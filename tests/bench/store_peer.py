@@ -35,13 +35,21 @@ def ask(url, body=None):
         return answer.read().decode()
 
 
+def pause(server):
+    """A moment, or until the server ends."""
+    try:
+        server.wait(0.05)
+    except subprocess.TimeoutExpired:
+        pass
+
+
 def wait_for(url, server):
     end = time.monotonic() + 30
     while time.monotonic() < end and server.poll() is None:
         try:
             return ask(url)
         except OSError:
-            time.sleep(0.05)
+            pause(server)
     sys.exit("victoria-metrics does not answer")
 
 
@@ -63,7 +71,7 @@ def main():
         ask(base + "/internal/force_merge")
         end = time.monotonic() + 60
         while time.monotonic() < end and re.search(r"vm_active_force_merges [1-9]", ask(base + "/metrics")):
-            time.sleep(0.1)
+            pause(server)
         version = subprocess.run(["dpkg-query", "-Wf", "${Version}", "victoria-metrics"], stdout=subprocess.PIPE, text=True).stdout
         server.terminate()
         server.wait(60)
