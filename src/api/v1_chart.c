@@ -13,6 +13,7 @@
 #define CELLS_MAX 60000              /* of one answer: points times signals */
 #define BAND_SCALES 3                /* loop.md: a shift or spike begins at three */
 #define MARKS_MAX 400
+#define WINDOWS_LOOKED 2000          /* records back for windows over all services */
 #define RANGE_MAX_US (INT64_C(31) * 24 * US_PER_HOUR)
 
 /* ---- one signal into columns ---- */
@@ -147,7 +148,7 @@ static const char *mark_of(enum record_kind k)
     }
 }
 
-struct marks { struct emit *e; struct wall from, to; unsigned n; };
+struct marks { struct emit *e; struct wall from, to; unsigned n, looked; };
 
 static void mark_text(struct buf *b, const struct record *r)
 {
@@ -183,6 +184,23 @@ static bool add_mark(void *arg, uint64_t seq, const struct record *r, const char
     emit_close(m->e, '}');
     buf_free(&b);
     return ++m->n < MARKS_MAX;
+}
+
+/* Windows over all services stand in the log without a service. */
+static bool add_mark_of_all(void *arg, uint64_t seq, const struct record *r, const char *bytes, size_t len)
+{
+    struct marks *m = arg;
+    bool window = r->kind == RECORD_FREEZE || r->kind == RECORD_MAINTENANCE || r->kind == RECORD_WINDOW_END;
+    if (record_get_i64(r, RF_AT, INT64_MIN) < m->from.us) return false;
+    if (window && !record_has(r, RF_SERVICE)) return add_mark(arg, seq, r, bytes, len);
+    return ++m->looked < WINDOWS_LOOKED;
+}
+
+static enum status marks_json(const struct v1_port *port, const char *service, struct marks *m, struct err *e)
+{
+    enum status s = port->records_back(port->ctx, service, UINT64_MAX, &(struct v1_sink){.arg = m, .record = add_mark}, e);
+    if (s != STATUS_OK || m->n >= MARKS_MAX) return s;
+    return port->records_back(port->ctx, NULL, UINT64_MAX, &(struct v1_sink){.arg = m, .record = add_mark_of_all}, e);
 }
 
 /* ---- the answer ---- */
@@ -280,8 +298,7 @@ void v1_get_series(void *ctx, struct http_request *r)
     emit_close(&a.e, ']');
     struct marks m = {.e = &a.e, .from = range.from, .to = {range.from.us + range.n * range.step_us}};
     emit_open(&a.e, "marks", '[');
-    if (s == STATUS_OK) s = port->records_back(port->ctx, def->name, UINT64_MAX, &(struct v1_sink){.arg = &m,
-            .record = add_mark}, &e);
+    if (s == STATUS_OK) s = marks_json(port, def->name, &m, &e);
     emit_close(&a.e, ']');
     emit_close(&a.e, '}');
     if (s == STATUS_OK) {

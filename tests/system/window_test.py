@@ -82,13 +82,15 @@ class Windows(SystemTest):
         self.assertIn("No window", self.cli("maintenance", "--list"))
 
     def test_maintenance_opens_no_incident_and_ends_by_itself(self):
-        self.warm()
+        _, d = self.warm()
         self.cli("maintenance", "--all", "--for", "20m", "--comment", "new driver")
         self.worse()
         v = self.explained("maintenance")
         self.assertIsNone(v["incident"])
         self.assertTrue(v["maintenance"])
         self.assertIn("maintenance w1", v["sentence"])
+        chart = d.request("GET", "/api/v1/services/embed/series?signals=latency_p99")[1]
+        self.assertIn(("freeze", "MAINTENANCE"), [(m["kind"], m["record"]) for m in json.loads(chart)["data"]["marks"]])
         self.until(lambda: self.target.knobs.values["batch_max"], lambda v: v == 64, timeout=120)
 
     def test_a_window_of_the_configuration(self):

@@ -62,14 +62,16 @@ export function MarkList(p: { marks: Mark[] }): JSX.Element {
     <Fold title={t("chart.marks", { n: p.marks.length })} open={p.marks.length > 0 && p.marks.length <= 6}>
       {p.marks.length === 0 && <Empty>{t("chart.no-marks")}</Empty>}
       <ul class="marks">
-        {p.marks.map((m) => (
-          <li key={m.seq}>
-            <span class={`letter mark-${m.kind}`} aria-hidden="true">
-              {MARK_LETTER[m.kind] ?? "?"}
-            </span>
-            <When at={m.at} /> <b>{word("mark", m.kind)}</b> <span>{heard(m.text)}</span>
-          </li>
-        ))}
+        {[...p.marks]
+          .sort((a, b) => b.t - a.t)
+          .map((m) => (
+            <li key={m.seq}>
+              <span class={`letter mark-${m.kind}`} aria-hidden="true">
+                {MARK_LETTER[m.kind] ?? "?"}
+              </span>
+              <When at={m.at} /> <b>{word("mark", m.kind)}</b> <span>{heard(m.text)}</span>
+            </li>
+          ))}
       </ul>
     </Fold>
   );
