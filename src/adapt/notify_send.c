@@ -117,7 +117,7 @@ static void alerts_done(struct receiver *r, const struct notify_verdict *v, int6
 
 static void test_done(struct sending *s, const struct notify_verdict *v)
 {
-    char text[400];
+    char text[1200];
     if (v->how == DELIVERY_TAKEN) {
         snprintf(text, sizeof text, "%s (%s) took the test message", s->r->name, receiver_type_name(s->type));
         good(s->r);
