@@ -1,15 +1,14 @@
 #include "adapt/prom_range.h"
 
 #include <event2/event.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adapt/fetch.h"
+#include "adapt/prometheus_ask.h"
 #include "base/buf.h"
-#include "base/num.h"
 
 struct prom_range {
     struct event_base *base;
@@ -17,8 +16,6 @@ struct prom_range {
     char url[1100];
     const char *bearer_file;
 };
-
-struct answer { struct event_base *base; json_t *root; long http; enum status status; char text[300]; };
 
 struct prom_range *prom_range_new(const char *url, const char *bearer_file, struct err *e)
 {
@@ -50,112 +47,59 @@ void prom_range_free(struct prom_range *p)
 
 /* ---- one request ---- */
 
+/* Each value at its place on the grid, so that series which take turns become one. */
+struct grid { double *values; uint32_t *seen; int64_t from, step; size_t n; uint64_t ambiguous; bool astray; };
+
+static void put(void *ctx, uint32_t place, struct wall at, double v)
+{
+    struct grid *g = ctx;
+    double step = rint((double)(at.us - g->from) / (double)g->step);
+    if (!(step >= 0 && step < (double)g->n)) {
+        g->astray = true;
+        return;
+    }
+    size_t i = (size_t)step;
+    bool other = g->seen[i] && g->seen[i] != place + 1;
+    if (other && !isnan(g->values[i])) g->ambiguous++;
+    g->values[i] = other ? (double)NAN : v;
+    g->seen[i] = place + 1;
+}
+
+struct answer { struct event_base *base; struct grid *grid; struct err *e; enum status status; };
+
 static void done(void *arg, const struct fetch_result *r)
 {
     struct answer *a = arg;
-    json_error_t fault;
-    a->http = r->http;
-    a->status = r->outcome == FETCH_ANSWER ? STATUS_OK : r->outcome == FETCH_TIMEOUT ? STATUS_TIMEOUT : STATUS_IO;
-    snprintf(a->text, sizeof a->text, "%.250s", r->error);
-    if (r->outcome == FETCH_ANSWER) a->root = json_loadb(r->body, r->len, 0, &fault);
+    struct prometheus_answer said;
     (void)event_base_loopbreak(a->base);
-}
-
-static void form(struct buf *b, const char *key, const char *value)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    buf_printf(b, "%s%s=", b->len ? "&" : "", key);
-    for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
-        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9');
-        if (plain) {
-            buf_putc(b, (char)*p);
-        } else {
-            buf_putc(b, '%');
-            buf_putc(b, hex[*p >> 4]);
-            buf_putc(b, hex[*p & 15]);
-        }
+    a->status = STATUS_OK;
+    if (r->outcome != FETCH_ANSWER) {
+        enum status s = r->outcome == FETCH_TIMEOUT ? STATUS_TIMEOUT : STATUS_IO;
+        a->status = err_set(a->e, s, "the server does not answer: %.250s", r->error);
+        return;
     }
+    prometheus_read_each(r->body, r->len, r->http, put, a->grid, &said);
+    if (!said.ok && said.refused) a->status = err_set(a->e, STATUS_INVALID, "the server refuses it: %s", said.error);
+    else if (!said.ok) a->status = err_set(a->e, STATUS_IO, "%s; is the address right?", said.error);
+    else if (a->grid->astray) a->status = err_set(a->e, STATUS_IO, "the answer holds a time that was not asked for");
 }
 
-static void seconds(struct buf *b, const char *key, int64_t us)
-{
-    struct buf text = BUF_INIT;
-    buf_i64(&text, us / US_PER_MS / 1000);
-    buf_printf(&text, ".%03d", (int)(us / US_PER_MS % 1000));
-    form(b, key, buf_text(&text));
-    buf_free(&text);
-}
-
-/* The envelope's data.result, borrowed; NULL: *e. */
-static json_t *result_of(const struct answer *a, struct err *e)
-{
-    json_t *status = json_object_get(a->root, "status"), *text = json_object_get(a->root, "error");
-    if (a->status != STATUS_OK) {
-        (void)err_set(e, a->status, "the server does not answer: %s", a->text);
-    } else if (!json_is_string(status)) {
-        (void)err_set(e, STATUS_IO, "HTTP %ld, and no answer of Prometheus's API; is the address right?", a->http);
-    } else if (strcmp(json_string_value(status), "success") != 0) {
-        (void)err_set(e, STATUS_INVALID, "the server refuses it (HTTP %ld): %.300s", a->http,
-                      json_is_string(text) ? json_string_value(text) : "without a word");
-    } else {
-        json_t *result = json_object_get(json_object_get(a->root, "data"), "result");
-        if (json_is_array(result)) return result;
-        (void)err_set(e, STATUS_IO, "an answer without data.result");
-    }
-    return NULL;
-}
-
-static json_t *ask(struct prom_range *p, const struct prom_range_query *q, int64_t from, int64_t to, struct answer *a)
+static enum status ask(struct prom_range *p, const struct prom_range_query *q, struct grid *g, struct err *e)
 {
     struct buf body = BUF_INIT;
-    form(&body, "query", q->text);
-    seconds(&body, "start", from);
-    seconds(&body, "end", to);
-    seconds(&body, "step", q->step.us);
-    *a = (struct answer){.base = p->base, .status = STATUS_IO};
+    struct answer a = {.base = p->base, .grid = g, .e = e};
+    a.status = err_set(e, STATUS_IO, "the server does not answer");
+    struct prometheus_span span = {{g->from}, {g->from + (int64_t)(g->n - 1) * g->step}, q->step};
+    prometheus_ask_one(&body, q->text, &span);
     struct fetch_request r = {
         .method = "POST", .url = p->url, .headers = {"Content-Type: application/x-www-form-urlencoded"}, .header_count = 1,
-        .body = buf_text(&body), .body_len = body.len, .bearer_file = p->bearer_file, .timeout = q->timeout, .done = done, .arg = a,
+        .body = buf_text(&body), .body_len = body.len, .bearer_file = p->bearer_file, .timeout = q->timeout,
+        .done = done, .arg = &a,
     };
     fetch_start(p->fetch, &r);
     (void)event_base_dispatch(p->base);
     buf_free(&body);
-    return a->root;
-}
-
-/* ---- points ---- */
-
-/* Each value at its place on the grid, so that series which take turns become one. */
-struct grid { double *values; unsigned char *seen; int64_t from, step; size_t n; uint64_t ambiguous; };
-
-static bool put(struct grid *g, const json_t *pair)
-{
-    const json_t *at = json_array_get(pair, 0), *value = json_array_get(pair, 1);
-    double v;
-    if (!json_is_number(at) || !json_is_string(value)) return false;
-    const char *text = json_string_value(value);
-    if (!num_parse_all(text, strlen(text), &v)) return false;
-    double place = rint((json_number_value(at) * 1e6 - (double)g->from) / (double)g->step);
-    if (!(place >= 0 && place < (double)g->n)) return false;
-    size_t i = (size_t)place;
-    if (g->seen[i] == 1) g->ambiguous++;
-    g->values[i] = g->seen[i] ? (double)NAN : v;
-    g->seen[i] = g->seen[i] ? 2 : 1;
-    return true;
-}
-
-static enum status fill(struct grid *g, const json_t *result, struct err *e)
-{
-    json_t *series, *pair;
-    size_t i, k;
-    json_array_foreach(result, i, series) {
-        json_t *values = json_object_get(series, "values");
-        if (!json_is_array(values)) return err_set(e, STATUS_IO, "a series without values");
-        json_array_foreach(values, k, pair) {
-            if (!put(g, pair)) return err_set(e, STATUS_IO, "a value that was not asked for, or is no number");
-        }
-    }
-    return STATUS_OK;
+    return a.status;
 }
 
 static bool hand_over(const struct grid *g, const struct prom_range_sink *sink)
@@ -173,20 +117,16 @@ enum status prom_range_ask(struct prom_range *p, const struct prom_range_query *
     enum status s = STATUS_OK;
     struct grid g = {.step = q->step.us};
     g.values = calloc(PROM_RANGE_STEPS, sizeof *g.values);
-    g.seen = calloc(PROM_RANGE_STEPS, 1);
+    g.seen = calloc(PROM_RANGE_STEPS, sizeof *g.seen);
     if (!g.values || !g.seen) s = err_set(e, STATUS_MEMORY, "no memory for an answer");
     bool more = true;
     for (int64_t from = q->from.us; s == STATUS_OK && more && from <= q->to.us; from += PROM_RANGE_STEPS * g.step) {
         int64_t last = from + (PROM_RANGE_STEPS - 1) * g.step;
-        struct answer a;
         g.from = from;
         g.n = (size_t)(((last < q->to.us ? last : q->to.us) - from) / g.step) + 1;
-        memset(g.seen, 0, PROM_RANGE_STEPS);
-        (void)ask(p, q, from, from + (int64_t)(g.n - 1) * g.step, &a);
-        json_t *result = result_of(&a, e);
-        s = result ? fill(&g, result, e) : e->code;
+        memset(g.seen, 0, PROM_RANGE_STEPS * sizeof *g.seen);
+        s = ask(p, q, &g, e);
         if (s == STATUS_OK) more = hand_over(&g, sink);
-        json_decref(a.root);
     }
     *ret_ambiguous = g.ambiguous;
     free(g.values);

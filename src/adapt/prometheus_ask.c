@@ -40,6 +40,20 @@ static void put_seconds(struct buf *out, const char *name, int64_t us)
     buf_printf(out, "&%s=%lld.%03d", name, (long long)(us / US_PER_S), (int)(us / US_PER_MS % 1000));
 }
 
+static void put_span(struct buf *out, const struct prometheus_span *range)
+{
+    put_seconds(out, "start", range->from.us);
+    put_seconds(out, "end", range->to.us);
+    put_seconds(out, "step", range->step.us);
+}
+
+void prometheus_ask_one(struct buf *out, const char *query, const struct prometheus_span *range)
+{
+    buf_puts(out, "query=");
+    put_form(out, query);
+    put_span(out, range);
+}
+
 void prometheus_ask(struct buf *out, const struct signal_def *signals, const uint16_t *batch, uint32_t n, struct span timeout,
                     const struct prometheus_span *range)
 {
@@ -55,10 +69,7 @@ void prometheus_ask(struct buf *out, const struct signal_def *signals, const uin
     put_form(out, buf_text(&query));
     buf_free(&query);
     put_seconds(out, "timeout", timeout.us);
-    if (!range) return;
-    put_seconds(out, "start", range->from.us);
-    put_seconds(out, "end", range->to.us);
-    put_seconds(out, "step", range->step.us);
+    if (range) put_span(out, range);
 }
 
 /* ---- reading ---- */
@@ -167,16 +178,39 @@ void prometheus_read_now(const char *body, size_t len, long http, const struct s
     json_decref(root);
 }
 
-static void give_rows(const json_t *series, uint32_t place, void (*row)(void *, uint32_t, struct wall, double), void *ctx)
+/* false: not all of it were values in ascending time; those are left out. */
+static bool give_rows(const json_t *series, uint32_t place, void (*row)(void *, uint32_t, struct wall, double), void *ctx)
 {
     size_t i;
     const json_t *pair;
     double at, value, last = 0;
+    bool good = json_is_array(json_object_get(series, "values"));
     json_array_foreach(json_object_get(series, "values"), i, pair) {
-        if (!pair_of(pair, &at, &value) || at <= last) continue;
+        bool taken = pair_of(pair, &at, &value) && at > last;
+        good = good && taken;
+        if (!taken) continue;
         last = at;
         row(ctx, place, (struct wall){(int64_t)(at * 1e6 + 0.5)}, value);
     }
+    return good;
+}
+
+void prometheus_read_each(const char *body, size_t len, long http,
+                          void (*row)(void *ctx, uint32_t place, struct wall at, double value), void *ctx,
+                          struct prometheus_answer *ret)
+{
+    size_t i;
+    json_t *root = open_answer(body, len, http, ret);
+    const json_t *series, *list = json_object_get(json_object_get(root, "data"), "result");
+    bool good = json_is_array(list);
+    json_array_foreach(list, i, series) {
+        good = give_rows(series, (uint32_t)i, row, ctx) && good;
+    }
+    if (ret->ok && !good) {
+        ret->ok = false;
+        snprintf(ret->error, sizeof ret->error, "the answer holds something that is no value");
+    }
+    json_decref(root);
 }
 
 void prometheus_read_range(const char *body, size_t len, long http, uint32_t n,
@@ -192,7 +226,7 @@ void prometheus_read_range(const char *body, size_t len, long http, uint32_t n,
         if (mark_of(series, n, &kind, &place)) seen[place]++;
     }
     json_array_foreach(list, i, series) {
-        if (mark_of(series, n, &kind, &place) && seen[place] == 1) give_rows(series, place, row, ctx);
+        if (mark_of(series, n, &kind, &place) && seen[place] == 1) (void)give_rows(series, place, row, ctx);
     }
     json_decref(root);
 }

@@ -16,6 +16,9 @@ struct prometheus_span { struct wall from, to; struct span step; };
 void prometheus_ask(struct buf *out, const struct signal_def *signals, const uint16_t *batch, uint32_t n, struct span timeout,
                     const struct prometheus_span *range);
 
+/* The same for one expression as it is, over a time. */
+void prometheus_ask_one(struct buf *out, const char *query, const struct prometheus_span *range);
+
 struct prometheus_answer {
     bool ok;                           /* status "success" */
     bool refused;                      /* the query itself is at fault (bad_data, execution): asking one by one helps */
@@ -31,5 +34,10 @@ void prometheus_read_now(const char *body, size_t len, long http, const struct s
 void prometheus_read_range(const char *body, size_t len, long http, uint32_t n,
                            void (*row)(void *ctx, uint32_t place, struct wall at, double value), void *ctx,
                            struct prometheus_answer *ret);
+
+/* The same of a query as it is: `place` counts the series of the answer. A value that is no number: not ok. */
+void prometheus_read_each(const char *body, size_t len, long http,
+                          void (*row)(void *ctx, uint32_t place, struct wall at, double value), void *ctx,
+                          struct prometheus_answer *ret);
 
 #endif

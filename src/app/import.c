@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/import.h"
 #include "app/input.h"
 #include "app/output.h"
 #include "app/verb.h"
@@ -59,18 +60,54 @@ static int send_all(const struct args *a, const struct client *c, struct file *f
     return code;
 }
 
+static bool since_of(const struct args *a, struct span *ret)
+{
+    const char *text = args_text(a, "since");
+    *ret = SPAN_DAY(14);
+    if (!text) return true;
+    unsigned len = (unsigned)strlen(text);
+    if (len && span_parse(text, len, ret) == len) return true;
+    fprintf(stderr, "trimtab import: --since: a span, as 7d\n");
+    return false;
+}
+
+/* The rows to send, from the file or the server. */
+static int gather(const struct args *a, const struct client *c, const char *url, struct buf *text)
+{
+    struct import_from from = {.service = a->words[0], .url = url, .bearer_file = args_text(a, "bearer-file")};
+    struct err e = {0};
+    struct answer answer;
+    if (!url) {
+        enum status s = input_read(a->words[1], (size_t)1 << 30, text, &e);
+        if (s == STATUS_OK && text->len) return EXIT_GOOD;
+        fprintf(stderr, "trimtab import: %s\n", s != STATUS_OK ? e.text : "the file is empty");
+        return EXIT_FAIL;
+    }
+    if (!since_of(a, &from.back)) return EXIT_USAGE;
+    if (args_has(a, "signal")) {
+        fprintf(stderr, "trimtab import: --signal names the column of a file; a server is asked for all signals\n");
+        return EXIT_USAGE;
+    }
+    int code = client_get(c, "/api/v1/config", &answer);
+    if (code == EXIT_GOOD && import_from_prometheus(answer.data, &from, text, &e) != STATUS_OK) {
+        fprintf(stderr, "trimtab import: %s\n", e.text);
+        code = EXIT_FAIL;
+    }
+    answer_free(&answer);
+    return code;
+}
+
 int command_import(const struct args *a)
 {
     struct client c;
     struct buf text = BUF_INIT, head = BUF_INIT;
     enum output o;
-    struct err e;
-    const char *signal = args_text(a, "signal");
-    if (!args_want(a, 2, 2) || !output_of(a, &o) || !client_open(&c, a)) return EXIT_USAGE;
-    if (input_read(a->words[1], (size_t)1 << 30, &text, &e) != STATUS_OK || text.len == 0) {
-        fprintf(stderr, "trimtab import: %s\n", text.len || e.text[0] ? e.text : "the file is empty");
+    const char *signal = args_text(a, "signal"), *url = args_text(a, "prometheus");
+    if (!args_want(a, url ? 1 : 2, url ? 1 : 2) || !output_of(a, &o) || !client_open(&c, a)) return EXIT_USAGE;
+    int code = gather(a, &c, url, &text);
+    if (code != EXIT_GOOD) {
         buf_free(&text);
-        return EXIT_FAIL;
+        return code;
     }
     struct file f = {.end = text.data + text.len, .head = text.data};
     f.p = line_end(text.data, f.end);
@@ -80,9 +117,9 @@ int command_import(const struct args *a)
         f.head = buf_text(&head);
         f.head_len = head.len;
     }
-    int code = EXIT_FAIL;
+    code = EXIT_FAIL;
     if (f.p < f.end) code = send_all(a, &c, &f, o);
-    else fprintf(stderr, "trimtab import: %s has a line of names and no row\n", a->words[1]);
+    else fprintf(stderr, "trimtab import: %s has a line of names and no row\n", url ? url : a->words[1]);
     buf_free(&head);
     buf_free(&text);
     return code;

@@ -1,13 +1,41 @@
 """The command line against a real daemon and a real target."""
 
+import http.server
 import json
 import os
 import subprocess
+import threading
 import time
 import unittest
+import urllib.parse
 
 import harness
 from harness import SystemTest
+
+
+class History(http.server.BaseHTTPRequestHandler):
+    """query_range of a server that knows four signals, each at half of the times, and refuses one query."""
+
+    values = (("gpu", 0.65), ("queue", 140), ("quantile", 0.038), ("batch", 31))
+
+    def do_POST(self):
+        form = dict(urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        begin, end, step = (float(form[k]) for k in ("start", "end", "step"))
+        self.server.asked.append((form["query"], begin, end, step))
+        value = next((v for word, v in self.values if word in form["query"]), None)
+        answer = {"status": "error", "errorType": "bad_data", "error": "no such thing"}
+        if value is not None:
+            at = [begin + i * step for i in range(0, int((end - begin) / step) + 1, 2)]
+            answer = {"status": "success", "data": {"resultType": "matrix", "result": [
+                {"metric": {}, "values": [[t, "%.9g" % (value * (1 + 0.01 * (i * 7919 % 101) / 50))] for i, t in enumerate(at)]}]}}
+        body = json.dumps(answer).encode()
+        self.send_response(200 if value is not None else 400)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
 
 
 class Cli(SystemTest):
@@ -193,6 +221,32 @@ class Cli(SystemTest):
         with open(path, "w", encoding="ascii") as f:
             f.write("timestamp,latncy\n%d,1\n" % now)
         self.assertIn("no signal 'latncy'", self.cli("import", "embed", path, code=1))
+        self.assertEqual(0, d.end())
+
+    def test_history_from_a_server(self):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), History)
+        server.asked = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        url = "http://127.0.0.1:%d/" % server.server_port
+        d = self.start(self.config(), speed=1)
+        # Five days at 30 s are 14,400 ticks: two pieces a signal, the second where the first ended.
+        done = subprocess.run([harness.BINARY, "import", "embed", "--prometheus", url, "--since", "5d", "--data",
+                               os.path.join(self.folder, "data")], capture_output=True, text=True, timeout=60)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn("has no history", done.stderr)
+        self.assertIn("no such thing", done.stderr)
+        first = [a for a in server.asked if "queue" in a[0]]
+        self.assertEqual(2, len(first))
+        self.assertEqual(first[0][2] + 30, first[1][1])
+        one = self.json("status", "embed")
+        self.assertTrue(one["imported"])
+        queue = next(s for s in one["signals"] if s["name"] == "queue_depth")
+        self.assertAlmostEqual(141, queue["baseline"], delta=2)
+        self.assertIn("no service nosuch", self.cli("import", "nosuch", "--prometheus", url, code=1))
+        self.assertIn("does not answer", self.cli("import", "embed", "--prometheus", "http://127.0.0.1:1", code=1))
+        self.assertIn("a server is asked for all", self.cli("import", "embed", "--prometheus", url, "--signal", "x", code=2))
         self.assertEqual(0, d.end())
 
 
