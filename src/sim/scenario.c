@@ -365,7 +365,7 @@ static void read_parts(struct parse *p, struct scenario *s, const struct config_
 {
     const struct config_node *parts = config_tree_get(root, "parts");
     bool many = parts && parts->kind == CONFIG_LIST && parts->n > 0 && parts->n <= SCENARIO_PARTS_MAX;
-    if (parts && !many) wrong(p, parts, NULL, "a list of 1 to 16 parts is expected here");
+    if (parts && !many) wrong(p, parts, NULL, "a list of 1 to 32 parts is expected here");
     s->part_count = many ? (uint16_t)parts->n : 1;
     s->parts = ARENA_NEW_N(p->a, s->part_count, struct scenario_part);
     if (!s->parts) {

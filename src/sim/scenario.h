@@ -7,7 +7,7 @@
 #include "config/diag.h"
 #include "sim/world.h"
 
-#define SCENARIO_PARTS_MAX 16
+#define SCENARIO_PARTS_MAX 32
 #define SCENARIO_STEPS_MAX 64
 
 enum scenario_step_kind { STEP_FAULT, STEP_COMMAND, STEP_RELEASE, STEP_BY_HAND, STEP_METRIC_FAULT, STEP_RECONCILE, STEP_CLOCK };
