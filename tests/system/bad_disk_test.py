@@ -3,22 +3,26 @@
 import json
 import os
 import signal
+import subprocess
 import time
 import unittest
 
 import audit_log
 import bad_stop_test
+import harness
 from shim import Shim
 
 
 class Disk(bad_stop_test.Stopping):
-    ways = ("by_signal", "by_api")
-
     def throw(self, way, d):
-        """Whatever the API answers when no record can be made: it does answer."""
+        """Whatever the API answers when no record can be made, and the command line with it: they do answer."""
         if way == "by_api":
             status, _ = d.request("POST", "/api/v1/halt", b'{"reason":"test"}', token=True)
             self.assertIn(status, (200, 503))
+        elif way == "by_cli":
+            done = subprocess.run([harness.BINARY, "halt", "--all", "--data", d.data, "--by", "li"], timeout=60, check=False,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.assertTrue(done.returncode == 0 or done.stderr, done.returncode)
         else:
             getattr(self, way)(d)
 

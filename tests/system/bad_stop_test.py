@@ -103,19 +103,23 @@ class Stop(Stopping):
         self.assertEqual(0, d.end())
 
     def test_while_the_configuration_is_broken(self):
-        d = self.begin()
-        with open(self.path, "w", encoding="utf-8") as f:
-            f.write("services: [\n")
-        d.process.send_signal(signal.SIGHUP)
-        d.wait_line(msg="the new configuration is not taken; the old one stays in force")
-        self.worse()
-        d.wait_line(component="audit", msg="INCIDENT")
-        thrown = time.monotonic()
-        self.by_file(d)
-        d.wait_line(component="audit", msg="HALT")
-        self.nothing_is_written_later(d, thrown)
-        self.assertEqual([], self.target.knobs.log)
-        self.assertEqual(0, d.end())
+        for way in self.ways:
+            with self.subTest(way):
+                self.setUp()
+                d = self.begin()
+                with open(self.path, "w", encoding="utf-8") as f:
+                    f.write("services: [\n")
+                d.process.send_signal(signal.SIGHUP)
+                d.wait_line(msg="the new configuration is not taken; the old one stays in force")
+                self.worse()
+                d.wait_line(component="audit", msg="INCIDENT")
+                thrown = time.monotonic()
+                getattr(self, way)(d)
+                d.wait_line(component="audit", msg="HALT")
+                self.nothing_is_written_later(d, thrown)
+                self.assertEqual([], self.target.knobs.log)
+                self.assertEqual(0, d.end())
+                self.tearDown()
 
 
 if __name__ == "__main__":

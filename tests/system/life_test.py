@@ -1,6 +1,7 @@
 """Start, stop, crash, reload, and stores that are in trouble."""
 
 import glob
+import json
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import time
 import unittest
 
+import audit_log
 from harness import BINARY, SystemTest
 
 
@@ -24,11 +26,17 @@ class Life(SystemTest):
 
     def test_second_daemon_on_the_same_store_is_refused(self):
         config = self.config()
-        self.start(config)
+        first = self.start(config)
+        self.target.wait("scrape", after=3)
         second = self.start(config, wait=False)
         line = second.wait_line(level="error")
         self.assertIn("in use by process", line["error"])
         self.assertEqual(1, second.process.wait(30))
+        self.assertFalse(second.has_line(component="audit"))
+        self.target.wait("scrape", after=self.target.count("scrape") + 5)    # the first one goes on
+        self.assertEqual(0, first.end())
+        starts = [r for r in map(json.loads, audit_log.prove(first.data)) if r["kind"] == "START"]
+        self.assertEqual(1, len(starts))
 
     def test_port_in_use(self):
         first = self.start(self.config())
