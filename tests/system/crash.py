@@ -371,6 +371,9 @@ def main():
                 ends[r["end"]] = ends.get(r["end"], 0) + 1
                 for name in r["killed_at"]:
                     names[name] = names.get(name, 0) + 1
+                if runs % 50 == 0:
+                    print("%d kills in %d stories, %d violations, %d s" % (kills, runs, len(bad), time.monotonic() - began),
+                          file=sys.stderr, flush=True)
                 if r["violation"]:
                     bad.append(r["violation"])
                     print(json.dumps(r, indent=1), file=sys.stderr, flush=True)
