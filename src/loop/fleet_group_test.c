@@ -135,6 +135,20 @@ static void test_the_budget_of_an_hour_survives_a_restart(void **state)
     fleet_free(f);
 }
 
+/* loop.md section 1: one in flight for 30 min after a start, whatever the budget is. */
+static void test_after_a_start_one_at_a_time(void **state)
+{
+    (void)state;
+    struct fleet *f = fleet_new(3, NULL);
+    assert_int_equal(fleet_in_flight_max(f->loop), 3);
+    restart(f);
+    run(f, SPAN_MIN(29));
+    assert_int_equal(fleet_in_flight_max(f->loop), 1);
+    run(f, SPAN_MIN(2));
+    assert_int_equal(fleet_in_flight_max(f->loop), 3);
+    fleet_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +159,7 @@ int main(void)
         cmocka_unit_test(test_who_depends_on_another_is_of_its_group),
         cmocka_unit_test(test_two_writes_at_once_are_two_of_the_hour),
         cmocka_unit_test(test_the_budget_of_an_hour_survives_a_restart),
+        cmocka_unit_test(test_after_a_start_one_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
