@@ -31,7 +31,7 @@ struct config_preset {
     const struct config_node *root;
     struct config_preset *next;
 };
-struct config_query { const struct config_node *at; const struct pq *query; };
+struct config_query { const struct config_node *at; const char *text; const struct pq *query; };
 
 /* One service while it is built. */
 struct config_work {
@@ -69,8 +69,8 @@ const struct config_preset *config_preset(struct config_build *b, const char *na
 const struct config_preset *config_preset_of(const struct config_build *b, const struct config_source *source);
 /* merge.c: the profile (may be NULL) over the presets of the service, as one tree; NULL: neither. */
 const struct config_node *config_base(struct config_work *w, const struct config_node *profile);
-/* wording.c: a preset's query in the words of this service: its matchers and its range. NULL: it lies in no preset. */
-const char *config_worded(struct config_work *w, const struct config_node *query, bool *ret_usual);
+/* wording.c: a preset's query in the words of this service: its matchers and its range. false: it lies in no preset. */
+bool config_worded(struct config_work *w, const struct config_node *query, struct buf *out);
 void config_check_wording(struct config_work *w);
 /* signal.c, judge.c */
 void config_build_targets(struct config_work *w);

@@ -65,40 +65,55 @@ void config_build_targets(struct config_work *w)
         config_wrong(w->d, v->at, "leave `exporter` out where the target is all there is to look at", "all targets are exporters");
 }
 
-/* The slot of a query by its place in the file: services that share a profile share what it compiles to. NULL: no room. */
-static struct config_query *query_slot(struct config_build *b, const struct config_node *at)
+/* The slot of a query by its place in the file and its words there: services that say the same share what it compiles to.
+ * NULL: no room. */
+static struct config_query *query_slot(struct config_build *b, const struct config_node *at, const char *text)
 {
     if (!b->queries) b->queries = arena_array(&b->trees, CONFIG_QUERIES, sizeof *b->queries);
-    size_t slot = at->offset * 2654435761u % CONFIG_QUERIES;
-    for (int tries = 0; b->queries && tries < 8; tries++, slot = (slot + 1) % CONFIG_QUERIES)
-        if (!b->queries[slot].at || b->queries[slot].at == at) return &b->queries[slot];
+    size_t hash = at->offset * 2654435761u;
+    for (const char *t = text; *t; t++) hash = (hash ^ (unsigned char)*t) * 1099511628211u;
+    size_t slot = hash % CONFIG_QUERIES;
+    for (int tries = 0; b->queries && tries < 8; tries++, slot = (slot + 1) % CONFIG_QUERIES) {
+        struct config_query *q = &b->queries[slot];
+        if (!q->at || (q->at == at && strcmp(q->text, text) == 0)) return q;
+    }
     return NULL;
 }
 
-/* `text` is what stands there, or what a preset's words became in this service; `usual`: as in any other service. */
-static const struct pq *compile_query(struct config_work *w, const struct config_node *at, const char *text, bool usual)
+static const struct pq *compile_query(struct config_work *w, const struct config_node *at, const char *text, bool is_worded)
 {
     struct pq_error error;
-    struct config_query *slot = usual ? query_slot(w->b, at) : NULL;
-    if (slot && slot->query) return slot->query;
     const struct pq *query = pq_compile(w->arena, text, strlen(text), &error);
     if (!query && w->s->prometheus)      /* the server may know more than we do */
         config_warn(w->d, at, "only the server can evaluate it: give `quantile` where it is one, and no replay of pages",
                     "query: outside of the subset that is known here: %s", error.text);
-    else if (!query && text != at->text) config_wrong(w->d, at, error.hint, "query: in this service, %s: %.120s", error.text, text);
+    else if (!query && is_worded) config_wrong(w->d, at, error.hint, "query: in this service, %s: %.120s", error.text, text);
     else if (!query) config_wrong_in(w->d, at, error.offset, error.length, error.hint, "query: %s", error.text);
-    else if (slot) *slot = (struct config_query){at, query};
     return query;
+}
+
+static void find_query(struct config_work *w, const struct config_node *at, struct signal_def *s)
+{
+    struct buf worded = BUF_INIT;
+    bool is_worded = config_worded(w, at, &worded);
+    const char *text = is_worded ? buf_text(&worded) : at->text;
+    struct config_query *slot = query_slot(w->b, at, text);
+    if (slot && slot->query) {
+        s->query_text = slot->text;
+        s->query = slot->query;
+    } else {
+        s->query_text = config_copy(w, text);
+        s->query = s->query_text ? compile_query(w, at, s->query_text, is_worded) : NULL;
+        if (slot && s->query) *slot = (struct config_query){at, s->query_text, s->query};
+    }
+    buf_free(&worded);
 }
 
 static void take_query(struct config_work *w, const struct config_signal *raw, struct signal_def *s)
 {
     const struct config_value *v = &raw->query;
     if (!v->is_set) return;
-    bool usual = true;
-    const char *worded = config_worded(w, v->at, &usual);
-    s->query_text = worded ? worded : config_copy(w, v->text);
-    s->query = compile_query(w, v->at, worded ? worded : v->at->text, usual);
+    find_query(w, v->at, s);
     if (w->s->prometheus) config_build_companions(w, s);
     if (!s->query) return;
     enum pq_type type = pq_type(s->query);

@@ -20,11 +20,9 @@ static const struct config_node *matchers_of(const struct config_work *w, const 
 }
 
 /* Matchers end with a comma, which may stand before a closing brace, too. */
-static bool put(struct buf *out, const struct config_node *matchers)
+static void put(struct buf *out, const struct config_node *matchers)
 {
-    if (!matchers || matchers->kind != CONFIG_SCALAR) return false;
-    buf_printf(out, "%s,", matchers->text);
-    return true;
+    if (matchers && matchers->kind == CONFIG_SCALAR) buf_printf(out, "%s,", matchers->text);
 }
 
 /* The service's range, else the preset's, else 30s: as text, since that is what goes into the query. */
@@ -35,29 +33,25 @@ static const char *range_of(struct config_work *w, const struct config_preset *p
     return own && own->kind == CONFIG_SCALAR ? own->text : "30s";
 }
 
-const char *config_worded(struct config_work *w, const struct config_node *query, bool *ret_usual)
+bool config_worded(struct config_work *w, const struct config_node *query, struct buf *out)
 {
     const struct config_preset *p = config_preset_of(w->b, query->source);
-    if (!p) return NULL;
+    if (!p) return false;
     const struct config_node *select = matchers_of(w, &w->raw.select, p), *where = matchers_of(w, &w->raw.where, p);
-    struct buf out = BUF_INIT;
-    *ret_usual = !(w->raw.range.is_set && w->raw.range.at);
     for (const char *t = query->text; *t;) {
         if (text_starts(t, SELECT) || text_starts(t, WHERE)) {
             bool all = text_starts(t, SELECT);
-            if (all && put(&out, select)) *ret_usual = false;
-            if (put(&out, where)) *ret_usual = false;
+            if (all) put(out, select);
+            put(out, where);
             t += strlen(all ? SELECT : WHERE);
         } else if (text_starts(t, RANGE)) {
-            buf_puts(&out, range_of(w, p));
+            buf_puts(out, range_of(w, p));
             t += strlen(RANGE);
         } else {
-            buf_putc(&out, *t++);
+            buf_putc(out, *t++);
         }
     }
-    const char *text = config_copy(w, buf_text(&out));
-    buf_free(&out);
-    return text;
+    return true;
 }
 
 /* The matchers must stand on their own: `a="x", b=~"y"`. A fault is told where the user wrote it. */
