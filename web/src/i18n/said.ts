@@ -98,6 +98,11 @@ function translate(text: string): string | null {
   return text === "" ? null : (whole(text) ?? inPieces(text));
 }
 
+/** A rule with values filled in stays as it is, but for why a value is not known. */
+export function formula(text: string): string {
+  return text.replace(/unknown \(([^()]+)\)/g, (_all, why: string) => `unknown (${heard(why)})`);
+}
+
 /** A sentence of the daemon for the reader. */
 export function heard(text: string | null | undefined): string {
   if (!text) return "";

@@ -5,7 +5,7 @@ import type { InboxRequest } from "../api/types";
 import { exact } from "../fmt/number";
 import { countdown } from "../fmt/time";
 import { span, t, word } from "../i18n/i18n";
-import { heard } from "../i18n/said";
+import { formula, heard } from "../i18n/said";
 import { ask } from "../parts/act";
 import { Badge, ChangeList, Empty, Fold, Heading, Link, Show, When } from "../parts/basic";
 import { Icon } from "../parts/icon";
@@ -95,7 +95,7 @@ function Changed(p: { of: InboxRequest }): JSX.Element | null {
 }
 
 const EVIDENCE_TEXT: Record<"rule" | "values" | "causes" | "gates" | "note", (text: string | null) => string> = {
-  rule: (text) => text ?? "",
+  rule: (text) => formula(text ?? ""),
   values: valuesText,
   causes: causesText,
   gates: gatesText,

@@ -1,15 +1,15 @@
 // Audit records: one line each, all fields below, and the proof to take along.
 import type { JSX } from "preact";
 import type { AuditRecord } from "../api/types";
-import { hasWord, t, word } from "../i18n/i18n";
-import { heard } from "../i18n/said";
+import { hasWord, span, t, word } from "../i18n/i18n";
+import { formula, heard } from "../i18n/said";
 import { causesText, gatesText, valuesText } from "../story/quoted";
 import { Empty, Link, When } from "./basic";
 import { incidentHref } from "../state/url";
 
 const HEAD = new Set(["seq", "kind", "meaning", "at"]);
 const TIMES = new Set(["onset", "since", "deadline", "expiry", "deployed"]);
-const SPANS = new Set(["settle", "window"]);
+const SPANS = new Set(["settle", "window", "up"]);
 
 /** Words of the daemon's tables, and its lists; all else is a sentence or a name. */
 const AREAS: Record<string, string> = {
@@ -21,15 +21,20 @@ const AREAS: Record<string, string> = {
   reason: "reason",
   read_class: "read-class",
 };
-const LISTS: Record<string, (text: string) => string> = { values: valuesText, gates: gatesText, causes: causesText };
+const LISTS: Record<string, (text: string) => string> = {
+  values: valuesText,
+  gates: gatesText,
+  causes: causesText,
+  rule: formula,
+};
 
 function text(key: string, value: unknown): string {
   if (typeof value === "string") {
     const area = AREAS[key];
     if (area) return word(area, value);
-    return key === "rule" ? value : (LISTS[key] ?? heard)(value);
+    return (LISTS[key] ?? heard)(value);
   }
-  if (typeof value === "number") return SPANS.has(key) ? t("record.seconds", { n: value / 1e6 }) : String(value);
+  if (typeof value === "number") return SPANS.has(key) ? span(value / 1e6) : String(value);
   return JSON.stringify(value);
 }
 

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { Cause, KnobNow, SignalNow, Symptom, Target, ViewWarm } from "../api/types";
 import { digits, exact, percent, quantity, relative, signed } from "../fmt/number";
 import { span, t, word } from "../i18n/i18n";
-import { heard } from "../i18n/said";
+import { formula, heard } from "../i18n/said";
 import { Ago, Badge, Empty, Fold, Scroll, type Tone, When } from "./basic";
 
 export function triTone(now: string): Tone {
@@ -19,7 +19,7 @@ export function SymptomList(p: { of: Symptom[] }): JSX.Element {
           <Badge tone={triTone(s.now)}>{word("tri", s.now)}</Badge> <b>{s.name}</b>{" "}
           {s.slo && <small>{t("service.slo")}</small>}{" "}
           <small>{t("service.ticks", { n: s.last_known_ticks.filter(Boolean).length })}</small>
-          <div class="quote">{s.explain}</div>
+          <div class="quote">{formula(s.explain)}</div>
         </li>
       ))}
     </ul>
@@ -30,7 +30,7 @@ export function SymptomList(p: { of: Symptom[] }): JSX.Element {
 export function causeText(c: Cause): string {
   const [, ...rest] = c.explain.split("; ");
   return [
-    rest[0] ?? "",
+    formula(rest[0] ?? ""),
     ...rest
       .slice(1)
       .filter((x) => !x.startsWith("candidates: ") && !x.startsWith("explains "))

@@ -4,7 +4,7 @@ import type { Attempt, Story, VerdictNumber } from "../api/types";
 import { percentSize, quantity, relative } from "../fmt/number";
 import { secondsBetween } from "../fmt/time";
 import { span, t, word, type Key } from "../i18n/i18n";
-import { heard } from "../i18n/said";
+import { formula, heard } from "../i18n/said";
 import { changeText } from "./changes";
 import { causesText, gatesText, valuesText } from "./quoted";
 import { ruleText } from "./rule";
@@ -58,7 +58,7 @@ function noticed(s: Story): Step {
   return step("noticed", n.at, text, {
     seq: n.seq,
     facts: [
-      ...fact("story.fact.rule", n.rule),
+      ...fact("story.fact.rule", formula(n.rule ?? "")),
       ...fact("story.fact.values", valuesText(n.values)),
       ...fact("story.fact.findings", heard(n.note)),
       ...fact("story.fact.version", s.model_version),
@@ -102,7 +102,7 @@ function located(s: Story): Step | null {
     seq: l.seq,
     fold: checked,
     facts: [
-      ...fact("story.fact.why", why),
+      ...fact("story.fact.why", formula(why ?? "")),
       ...causes.map((x) => ({
         label: "",
         text: t("story.cause-line", { cause: x.name, verdict: word("cause-verdict", x.verdict) }),
@@ -126,7 +126,7 @@ function decided(s: Story, a: Attempt): Step {
     attempt: a,
     fold: t("story.fold.decided"),
     facts: [
-      ...fact("story.fact.rule", a.decided.rule),
+      ...fact("story.fact.rule", formula(a.decided.rule ?? "")),
       ...fact("story.fact.values", valuesText(a.decided.values)),
       ...fact("story.fact.gates", gatesText(a.decided.gates)),
       ...fact("story.fact.note", heard(a.decided.note)),
