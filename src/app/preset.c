@@ -143,6 +143,16 @@ static void show_signals(const struct preset_info *p, const struct service_def *
     table_show(&t, 2);
 }
 
+/* What the default playbook makes of the preset with all its signals; beside other presets it is more. */
+static void show_rules(const struct service_def *s)
+{
+    printf("  symptoms:");
+    for (uint16_t i = 0; i < s->symptom_count; i++) printf(" %s", s->symptoms[i].name);
+    printf("\n  rows of the playbook that its signals feed, all switched on:");
+    for (uint16_t i = 0; i < s->cause_count; i++) printf(" %s", s->causes[i].id);
+    printf("\n");
+}
+
 static void say_why(const char *name, const char *why, const struct config_diagnostics *d)
 {
     struct buf out = BUF_INIT;
@@ -166,6 +176,7 @@ static bool tell(const struct preset_info *p, const struct buf *page, enum expo_
     bool ok = policy && probe_signals(&policy->services[0], buf_text(page), page->len, format, 1, found, &e);
     if (ok) show_signals(p, &policy->services[0], found);
     else say_why(p->name, policy ? e.text : "the preset cannot be used", &d);
+    if (policy) show_rules(&policy->services[0]);
     for (uint32_t i = 0; i < p->gaps.n; i++) printf("  missing: %s\n", p->gaps.items[i]);
     printf("  to use it: preset: %s\n", p->name);
     config_free(policy);

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/probe.h"
+#include "config/load.h"
+#include "config/preset.h"
 
 static void cell(struct buf *out, const char *text)
 {
@@ -62,23 +63,6 @@ static void knobs(struct buf *out, const struct preset_info *p)
     }
 }
 
-/* Rows of the default playbook that can be judged with its signals alone, all of them switched on. */
-static bool rows(struct buf *out, const struct preset_info *p)
-{
-    struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
-    struct policy *policy = probe_policy(p, NULL, "", &d);
-    config_diagnostics_free(&d);
-    if (!policy) return false;
-    const struct service_def *s = &policy->services[0];
-    buf_printf(out, "\nSymptoms: ");
-    for (uint16_t i = 0; i < s->symptom_count; i++) buf_printf(out, "%s`%s`", i ? ", " : "", s->symptoms[i].name);
-    buf_printf(out, ". Rows of the default playbook that its signals can feed, %u: ", s->cause_count);
-    for (uint16_t i = 0; i < s->cause_count; i++) buf_printf(out, "%s`%s`", i ? ", " : "", s->causes[i].id);
-    buf_puts(out, ".\n");
-    config_free(policy);
-    return true;
-}
-
 static bool each(struct buf *out, bool (*show)(struct buf *out, const struct preset_info *p))
 {
     for (uint32_t i = 0; config_preset_name(i); i++) {
@@ -107,7 +91,7 @@ static bool show_section(struct buf *out, const struct preset_info *p)
     facts(out, p);
     signals(out, p);
     knobs(out, p);
-    return rows(out, p);
+    return true;
 }
 
 bool preset_print_docs(struct buf *out)

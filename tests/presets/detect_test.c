@@ -105,6 +105,8 @@ static void the_command_says_what_it_sees(void **state)
     pclose(f);
     assert_non_null(strstr(text, "tei: Text Embeddings Inference (TEI)\n"));
     assert_non_null(strstr(text, "queue_depth"));
+    assert_non_null(strstr(text, "  symptoms: "));
+    assert_non_null(strstr(text, "rows of the playbook that its signals feed, all switched on: "));
     assert_non_null(strstr(text, "to use it: preset: tei\n"));
     assert_non_null(strstr(text, "status 0\n"));
     f = popen("printf 'x_total 1\\ny_bucket{le=\"1\"} 2\\n' | " TRIMTAB_BINARY " preset detect -; echo status $?", "r");
