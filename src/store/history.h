@@ -37,7 +37,8 @@ struct store_step {
 };
 struct store_step_sink { bool (*step)(void *arg, const struct store_step *step); void *arg; };
 /* Points in [from, to), oldest first, in steps of step_us counted from `from` (0: each point by itself). Empty steps
- * are left out. */
+ * are left out. Steps of an hour and more reach back 90 days: of points older than their layer is kept the hours stay, with
+ * their largest, smallest, sum and count; last is then the mean of the hour. */
 enum status store_points_range(struct store *s, const char *service, const char *signal, int64_t from, int64_t to,
                                int64_t step_us, const struct store_step_sink *sink, struct err *e);
 /* The same from a metrics.db, for reading only: of a data folder without its daemon, or beside it. */

@@ -132,6 +132,41 @@ static void test_retention(void **state)
     assert_int_equal(range(s, "p99", 0, 1, 0).n, 0);
 }
 
+/* Of each hour of a gone block the largest, the smallest and the mean stay, also when points come late; after 90 days they go. */
+static void test_hours(void **state)
+{
+    struct store *s = ((struct place *)*state)->store;
+    int64_t base = (HOUR - T0 / SEC % HOUR) % HOUR;             /* of a full hour */
+    for (int64_t i = 0; i < 4 * 360; i++) {
+        double value = i % 360 == 100 ? 900 : (double)(i % 10);
+        struct store_point x = point("p99", base + 10 * i, value, i % 360 < 36 ? WHY_STALE : WHY_KNOWN);
+        assert_int_equal(store_points_put(s, &x, 1, NULL), STATUS_OK);
+    }
+    struct steps before = range(s, "p99", base, base + 4 * HOUR, HOUR);
+    assert_int_equal(before.n, 4);
+    assert_int_equal(store_retain(s, T0 + 20 * DAY * SEC, NULL), STATUS_OK);
+    assert_int_equal(range(s, "p99", base, base + 4 * HOUR, 0).n, 0);
+    assert_int_equal(range(s, "p99", base, base + 4 * HOUR, 60).n, 0);
+    struct steps after = range(s, "p99", base, base + 4 * HOUR, HOUR);
+    assert_int_equal(after.n, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(after.at[i].at, before.at[i].at);
+        assert_int_equal(after.at[i].known, 324);
+        assert_true(after.at[i].max == 900 && after.at[i].min == 0);
+        assert_near(after.at[i].mean, before.at[i].mean, 1e-12);
+    }
+    struct steps two = range(s, "p99", base, base + 4 * HOUR, 2 * HOUR);
+    assert_int_equal(two.n, 2);
+    assert_int_equal(two.at[1].known, 648);
+    struct store_point late = point("p99", base + 5, 2000, WHY_KNOWN);
+    assert_int_equal(store_points_put(s, &late, 1, NULL), STATUS_OK);
+    assert_int_equal(store_retain(s, T0 + 20 * DAY * SEC, NULL), STATUS_OK);
+    after = range(s, "p99", base, base + 4 * HOUR, HOUR);
+    assert_true(after.n == 4 && after.at[0].known == 325 && after.at[0].max == 2000 && after.at[0].min == 0);
+    assert_int_equal(store_retain(s, T0 + 93 * DAY * SEC, NULL), STATUS_OK);
+    assert_int_equal(range(s, "p99", base, base + 4 * HOUR, HOUR).n, 0);
+}
+
 static int64_t count_rows(const struct place *p, const char *sql)
 {
     char path[TEMPDIR_MAX + 32];
@@ -400,6 +435,7 @@ int main(void)
         AT_PLACE(test_points),
         AT_PLACE(test_steps),
         AT_PLACE(test_retention),
+        AT_PLACE(test_hours),
         AT_PLACE(test_packing),
         AT_PLACE(test_packing_many_series),
         AT_PLACE(test_damaged_block),

@@ -69,6 +69,16 @@ enum status store_put_recent(sqlite3_stmt *put, int64_t source, const struct sto
 /* vfs name for SQLite. */
 static inline const char *store_vfs(const struct store *s) { return s->vfs[0] ? s->vfs : NULL; }
 
+/* coarse.c: hours in place of points that are too old, 90 days long. */
+#define STORE_COARSE_DAYS 90
+struct store_hours { struct store_rows max, min, sum; };     /* place by place the same hours; n: known points of the hour */
+void store_hours_free(struct store_hours *h);
+/* `points` as store_rows_sort leaves them, all within one window. */
+enum status store_coarse_keep(sqlite3 *db, struct store_packer *p, int64_t source, const struct store_rows *points, struct err *e);
+/* Hours of a series on the days of [from, to). */
+enum status store_coarse_read(sqlite3 *db, int64_t source, uint64_t series, int64_t from, int64_t to, struct store_hours *ret,
+                              struct err *e);
+
 /* adopt.c: points of an earlier version become records. */
 enum status store_adopt_points(sqlite3 *db, struct err *e);
 

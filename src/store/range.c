@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/time.h"
 #include "store/internal.h"
 
 struct cursor {
@@ -139,12 +140,44 @@ static int64_t step_start(int64_t at, int64_t from, int64_t step_us)
     return step_us > 0 ? from + (at - from) / step_us * step_us : at;
 }
 
+static void add_hour(struct gather *g, const struct store_hours *h, uint32_t i)
+{
+    struct store_step *step = &g->step;
+    double mean = h->sum.at[i].value / h->sum.at[i].n;
+    g->sum += h->sum.at[i].value;
+    step->known += h->sum.at[i].n;
+    step->last = mean;
+    step->mean = g->sum / step->known;
+    if (!(step->min <= h->min.at[i].value)) step->min = h->min.at[i].value;
+    if (!(step->max >= h->max.at[i].value)) step->max = h->max.at[i].value;
+}
+
+/* Hours lie before all points. */
+static bool walk_hours(struct cursor *c, const struct store_hours *h, int64_t step_us, struct gather *g,
+                       const struct store_step_sink *sink)
+{
+    bool go_on = true;
+    for (uint32_t i = 0; go_on && i < h->max.n; i++) {
+        if (h->max.at[i].at < c->from || h->max.at[i].at >= c->to || h->sum.at[i].n == 0) continue;
+        int64_t at = step_start(h->max.at[i].at, c->from, step_us);
+        if (g->any && at != g->step.at) go_on = sink->step(sink->arg, &g->step);
+        if (!g->any || at != g->step.at) begin_step(g, at);
+        add_hour(g, h, i);
+    }
+    return go_on;
+}
+
 static enum status walk(struct cursor *c, int64_t step_us, const struct store_step_sink *sink, struct err *e)
 {
     struct gather g = {0};
+    struct store_hours hours = {0};
     struct store_row r;
     bool end = false, go_on = true;
-    enum status rc = next(c, &r, &end, e);
+    enum status rc = STATUS_OK;
+    if (step_us >= US_PER_HOUR) rc = store_coarse_read(c->db, c->source, c->series, c->from, c->to, &hours, e);
+    if (rc == STATUS_OK) go_on = walk_hours(c, &hours, step_us, &g, sink);
+    store_hours_free(&hours);
+    if (rc == STATUS_OK) rc = next(c, &r, &end, e);
     for (; rc == STATUS_OK && !end && go_on; rc = next(c, &r, &end, e)) {
         int64_t at = step_start(r.at, c->from, step_us);
         if (g.any && at != g.step.at) go_on = sink->step(sink->arg, &g.step);

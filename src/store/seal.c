@@ -1,5 +1,5 @@
 /* Points older than two hours are packed into blocks, one a source, layer and window of two hours; whatever is older than
- * its layer is kept goes, by whole blocks. */
+ * its layer is kept goes, by whole blocks, and leaves its hours (coarse.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct series_layer { uint64_t id; enum layer layer; };
 
 struct seal {
     struct store_metrics *m;
-    sqlite3_stmt *layers, *read, *drop, *put_recent, *old, *put, *drop_old;
+    sqlite3_stmt *layers, *read, *drop, *put_recent, *old, *put, *read_old, *drop_one, *drop_old;
     struct store_packer *packer;
     struct store_rows rows, window;     /* read of this source; of the window at hand */
     struct store_rows later;            /* read with them, and too young to be packed */
@@ -42,7 +42,9 @@ static enum status prepare(struct seal *s, struct err *e)
         {&s->put_recent, STORE_PUT_RECENT},
         {&s->old, "SELECT bytes FROM packed WHERE source = ? AND layer = ? AND first = ?"},
         {&s->put, "INSERT OR REPLACE INTO packed (source, layer, first, last, points, bytes) VALUES (?, ?, ?, ?, ?, ?)"},
-        {&s->drop_old, "DELETE FROM packed WHERE source = ? AND layer = ? AND first < ?"},
+        {&s->read_old, "SELECT rowid, bytes FROM packed WHERE source = ? AND layer = ? AND first < ? ORDER BY first LIMIT 1"},
+        {&s->drop_one, "DELETE FROM packed WHERE rowid = ?"},
+        {&s->drop_old, "DELETE FROM packed WHERE source = ? AND layer = 'coarse' AND first < ?"},
     };
     enum status rc = STATUS_OK;
     s->packer = store_packer_new();
@@ -53,7 +55,8 @@ static enum status prepare(struct seal *s, struct err *e)
 
 static void finish(struct seal *s)
 {
-    sqlite3_stmt *const all[] = {s->layers, s->read, s->drop, s->put_recent, s->old, s->put, s->drop_old};
+    sqlite3_stmt *const all[] = {s->layers, s->read,     s->drop,     s->put_recent, s->old,
+                                 s->put,    s->read_old, s->drop_one, s->drop_old};
     for (size_t i = 0; i < ARRAY_LEN(all); i++) sqlite3_finalize(all[i]);
     store_packer_free(s->packer);
     store_rows_free(&s->rows);
@@ -216,6 +219,43 @@ static enum status drop_recent(struct seal *s, int64_t source, int64_t open, str
     return rc;
 }
 
+/* The oldest block of a layer that begins before `before` becomes hours; *ret_any: there was one. A damaged one just goes. */
+static enum status age_block(struct seal *s, int64_t source, enum layer layer, int64_t before, bool *ret_any, struct err *e)
+{
+    enum status rc = STATUS_OK;
+    bind_block(s->read_old, source, layer, before);
+    int step = sqlite3_step(s->read_old);
+    *ret_any = step == SQLITE_ROW;
+    if (step == SQLITE_ROW) {
+        size_t len;
+        const void *bytes = store_sql_blob(s->read_old, 1, &len);
+        s->window.n = 0;
+        if (len == 0 && store_sql_no_memory(s->read_old)) rc = err_set(e, STATUS_MEMORY, "no memory to read old points");
+        else (void)store_rows_unpack(&s->window, &s->arena, bytes, len, NULL);
+        sqlite3_bind_int64(s->drop_one, 1, sqlite3_column_int64(s->read_old, 0));
+    } else if (step != SQLITE_DONE) {
+        rc = store_sql_fail(s->m->db, "reading old points", e);
+    }
+    sqlite3_reset(s->read_old);
+    if (rc != STATUS_OK || !*ret_any) return rc;
+    if (s->window.n) rc = store_coarse_keep(s->m->db, s->packer, source, &s->window, e);
+    return rc == STATUS_OK ? store_sql_run(s->drop_one, "removing old points", e) : rc;
+}
+
+static enum status drop_old(struct seal *s, int64_t source, int64_t now, struct err *e)
+{
+    enum status rc = STATUS_OK;
+    for (int layer = 0; layer < LAYER_COUNT; layer++) {
+        int64_t before = now - layer_kept_days((enum layer)layer) * US_PER_DAY - STORE_WINDOW_US;
+        bool any = true;
+        while (rc == STATUS_OK && any) rc = age_block(s, source, (enum layer)layer, before, &any, e);
+    }
+    if (rc != STATUS_OK) return rc;
+    sqlite3_bind_int64(s->drop_old, 1, source);
+    sqlite3_bind_int64(s->drop_old, 2, now - (STORE_COARSE_DAYS + 1) * US_PER_DAY);
+    return store_sql_run(s->drop_old, "removing old points", e);
+}
+
 static enum status keep_source(struct seal *s, int64_t source, int64_t now, struct err *e)
 {
     int64_t open = store_window_of(now - LATE);
@@ -227,12 +267,7 @@ static enum status keep_source(struct seal *s, int64_t source, int64_t now, stru
         while (rc == STATUS_OK && s->rows.n) rc = seal_window(s, source, e);
         if (rc == STATUS_OK) rc = drop_recent(s, source, open, e);
     }
-    for (int layer = 0; rc == STATUS_OK && layer < LAYER_COUNT; layer++) {
-        int64_t before = now - layer_kept_days((enum layer)layer) * US_PER_DAY - STORE_WINDOW_US;
-        bind_block(s->drop_old, source, (enum layer)layer, before);
-        rc = store_sql_run(s->drop_old, "removing old points", e);
-    }
-    return rc;
+    return rc == STATUS_OK ? drop_old(s, source, now, e) : rc;
 }
 
 static enum status keep_some(struct seal *s, sqlite3_stmt *list, int64_t now, uint32_t *ret_n, struct err *e)
