@@ -14,8 +14,6 @@ static void interval(struct service_def *s)
     for (unsigned k = 0; k < s->knob_count; k++) s->knobs[k].interval = s->knobs[k].protect = NO_SPAN;
 }
 
-static void load_rule(struct service_def *s) { s->judge.arrivals = s->judge.throughput = NO_INDEX; }
-
 static void settle(struct service_def *s)
 {
     s->timing.settle = NO_SPAN;
@@ -55,7 +53,6 @@ static void long_window(struct service_def *s) { s->timing.window = SPAN_MIN(5);
 const struct contender contender_ablations[] = {
     {"without_dead_band", "acts on the smallest deviation", CONTENDER_TRIMTAB, dead_band},
     {"without_interval", "no interval and no protection between changes of a knob", CONTENDER_TRIMTAB, interval},
-    {"without_load_rule", "verdicts do not look at the load", CONTENDER_TRIMTAB, load_rule},
     {"without_settle", "watches at once", CONTENDER_TRIMTAB, settle},
     {"without_release_watch", "releases are no context", CONTENDER_TRIMTAB, release_watch},
     {"without_ceiling", "limits are raised that do not bind", CONTENDER_TRIMTAB, ceiling},

@@ -80,6 +80,7 @@ class Report(unittest.TestCase):
         self.assertIn("missed by 0.550 | 10 tunable worlds; the goal asks for 400. Not recovered: upstream 2 of 5", text)
         self.assertIn("| SLO minutes over HPA's, where scaling cannot cure | 0.40 | at most 0.2 | missed by 0.20 |", text)
         self.assertIn("| gap | 12 | 7/10 (whole: 8/10) |", text)
+        self.assertIn("| 1 fewer recovered, 5.0 more SLO min |", text)
         self.assertIn("2 worlds", (self.root / "docs/evaluation/detect_delay.svg").read_text())
         self.assertTrue((self.root / "docs/evaluation/ablations.svg").exists())
 
