@@ -2,6 +2,7 @@
 """What each signal of each preset must be on its page, worked out without PromQL: sums, ratios, quantiles by hand.
 
 usage: tests/presets/expected.py SAMPLES > tests/presets/expected.txt
+       tests/presets/expected.py --check SAMPLES     write nothing; fail when the file is not what the pages give
 
 The test lets every counter of the page grow by its own value each 10 s, so the rate of a counter is a tenth of what
 stands on the page. A line: page, preset, signal, value, or - where the page cannot feed it.
@@ -410,12 +411,26 @@ PAGES = [
 ]
 
 
-def main():
-    samples = sys.argv[1]
+def lines(samples):
     for name, preset, rules in PAGES:
         path = os.path.join(HERE, "pages", name[10:]) if name.startswith("synthetic/") else os.path.join(samples, name)
         for signal, value in rules(Page(path)).items():
-            print(name, preset, signal, "-" if value is None else repr(float(value)))
+            yield f"{name} {preset} {signal} {'-' if value is None else repr(float(value))}\n"
+
+
+def main():
+    check = sys.argv[1] == "--check"
+    samples = sys.argv[-1]
+    if check and not os.path.isdir(samples):
+        print("skipped: no samples beside the checkout")
+        sys.exit(77)
+    text = "".join(lines(samples))
+    if not check:
+        sys.stdout.write(text)
+        return
+    with open(os.path.join(HERE, "expected.txt"), encoding="utf-8") as f:
+        if f.read() != text:
+            sys.exit("tests/presets/expected.txt is not what the pages give: write it again with expected.py")
 
 
 main()
