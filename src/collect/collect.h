@@ -52,6 +52,8 @@ void collect_page(struct collect *c, const struct page *p, struct page_report *r
 void collect_tick(struct collect *c, struct instant now, struct wall wall, struct point *out, bool *due);
 /* Points that come from outside (prometheus source, script, import) bypass pages. Only freshness is judged. */
 void collect_value(struct collect *c, uint16_t signal, struct point p);
+/* The buckets that the query of a signal with `shape` gives now. false: none, or not those of one histogram. */
+bool collect_shape(struct collect *c, uint16_t signal, struct instant now, struct histogram *ret);
 /* We restarted or reloaded the target at `at`: rates are unknown for one range from then on, and it is no release. */
 void collect_own_reload(struct collect *c, struct instant at);
 /* A change of process start time on more than half of the instances, or of a model_version label: loop.md "Causes". */

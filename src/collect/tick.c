@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "collect/inside.h"
 
 /* What a selection met on its way. */
@@ -150,7 +151,7 @@ static struct point judge_result(const struct looking *l, const struct pq_result
     if (r->newest_ms != INT64_MIN) at = instant_min(l->now, timeline_instant(c, r->newest_ms));
     if (l->why != WHY_KNOWN) return unknown_point(at, l->why);
     if (r->type == PQ_VECTOR && r->n == 0) return unknown_point(l->now, missing_why(c));
-    if (r->type == PQ_VECTOR && r->n > 1) return unknown_point(at, WHY_AMBIGUOUS);
+    if (r->type == PQ_VECTOR && r->n > 1 && l->def->shape == SHAPE_NONE) return unknown_point(at, WHY_AMBIGUOUS);
     if (r->newest_ms != INT64_MIN && span_less(stale_after(l->def), instant_since(l->now, at)))
         return unknown_point(at, WHY_STALE);
     return judge_value(l, r->type == PQ_VECTOR ? r->items[0].v : r->scalar, at, l->def->is_quantile ? r->observations : 0);
@@ -174,6 +175,60 @@ static struct point evaluate(struct collect *c, const struct signal_def *d, stru
     arena_reset(&c->scratch);
     if (pq_eval(d->query, &source, timeline(c, now), &c->scratch, &r, NULL) != STATUS_OK) return unknown_point(now, WHY_LIMIT);
     return judge_result(&l, &r);
+}
+
+/* ---- distributions ---- */
+
+static bool bucket_of(const struct pq_element *e, double *ret_edge)
+{
+    for (uint32_t i = 0; i < e->labels.n; i++) {
+        const char *text = e->labels.items[i].value;
+        if (strcmp(e->labels.items[i].name, "le") == 0) return num_parse_all(text, strlen(text), ret_edge) && !isnan(*ret_edge);
+    }
+    return false;
+}
+
+/* Cumulative buckets in any order -> counts by ascending edge. false: no `le`, twice the same, no +Inf, too many, not a number. */
+static bool to_histogram(const struct pq_result *r, struct histogram *ret)
+{
+    if (r->type != PQ_VECTOR || r->n < 2 || r->n > HISTOGRAM_BINS_MAX) return false;
+    ret->bins = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        double edge, count = r->items[i].v;
+        uint32_t at = ret->bins;
+        if (!bucket_of(&r->items[i], &edge) || !isfinite(count) || count < 0) return false;
+        for (; at > 0 && ret->edge[at - 1] > edge; at--) {
+            ret->edge[at] = ret->edge[at - 1];
+            ret->count[at] = ret->count[at - 1];
+        }
+        if (at > 0 && ret->edge[at - 1] == edge) return false;
+        ret->edge[at] = edge;
+        ret->count[at] = count;
+        ret->bins++;
+    }
+    if (!isinf(ret->edge[ret->bins - 1])) return false;
+    for (uint32_t i = ret->bins - 1; i > 0; i--) {       /* a scrape between two buckets' updates: never less than none */
+        double own = ret->count[i] - ret->count[i - 1];
+        ret->count[i] = own > 0 ? own : 0;
+    }
+    return true;
+}
+
+bool collect_shape(struct collect *c, uint16_t signal, struct instant now, struct histogram *ret)
+{
+    OBJ_VALID(c, COLLECT_MAGIC);
+    CHECK(signal < c->s->signal_count);
+    const struct signal_def *d = &c->s->signals[signal];
+    struct looking l = {.c = c, .def = d, .now = now, .why = WHY_KNOWN};
+    struct pq_source source = {&l, select_series};
+    struct pq_result r;
+    if (!d->query) return false;
+    arena_reset(&c->scratch);
+    bool good = pq_eval(d->query, &source, timeline(c, now), &c->scratch, &r, NULL) == STATUS_OK && l.why == WHY_KNOWN &&
+                to_histogram(&r, ret);
+    arena_free(&c->scratch);
+    c->scratch.limit = SCRATCH_LIMIT;
+    return good;
 }
 
 /* ---- the tick ---- */

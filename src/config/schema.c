@@ -29,6 +29,7 @@ const struct config_block config_blocks[CONFIG_BLOCK_COUNT] = {
 static const char *const layers[] = {LAYER_TABLE(WORD) NULL};
 static const char *const units[] = {UNIT_TABLE(WORD) NULL};
 static const char *const bads[] = {BAD_TABLE(WORD) NULL};
+static const char *const shapes[] = {SHAPE_TABLE(WORD) NULL};
 static const char *const modes[] = {MODE_TABLE(WORD) NULL};
 static const char *const classes[] = {CLASS_TABLE(WORD) NULL};
 static const char *const applies[] = {APPLY_TABLE(WORD) NULL};
@@ -52,6 +53,7 @@ const char *const *config_words(enum config_type type)
     case CONFIG_LAYER_TYPE: return layers;
     case CONFIG_UNIT_TYPE: return units;
     case CONFIG_BAD_TYPE: return bads;
+    case CONFIG_SHAPE_TYPE: return shapes;
     case CONFIG_MODE_TYPE: return modes;
     case CONFIG_CLASS_TYPE: return classes;
     case CONFIG_APPLY_TYPE: return applies;

@@ -37,7 +37,7 @@
     X(DIRECTIONS, "[<direction>, ...]", "`up`, `down`")                                                 \
     X(LAYER, "<layer>", "") X(UNIT, "<unit>", "") X(BAD, "<bad>", "") X(MODE, "<mode>", "")             \
     X(CLASS, "<class>", "") X(APPLY, "<apply>", "") X(BUDGET, "<budget>", "") X(OWNER, "<owner>", "")   \
-    X(SOURCE, "<source>", "")                                                                           \
+    X(SOURCE, "<source>", "") X(SHAPE, "<shape>", "")                                                                           \
     X(RECEIVER, "<receiver>", "") X(LANGUAGE, "<language>", "") X(SEVERITY, "<severity>", "")           \
     X(GROUP, "<group>", "")                                                                             \
     X(BLOCK, "", "") X(MAP, "", "") X(LIST, "", "")

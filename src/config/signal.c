@@ -161,6 +161,20 @@ static void check_borrowed(struct config_work *w, const struct config_signal *ra
                      other->source->path, pos.line, pos.col, theirs->text);
 }
 
+#define SHAPE_QUERY "sum by (le) (increase(input_tokens_bucket[30m]))"
+
+static void check_shape(struct config_work *w, const struct config_signal *raw, const struct signal_def *s)
+{
+    if (s->shape == SHAPE_NONE) return;
+    if (w->s->prometheus)
+        config_wrong(w->d, raw->shape.at, "let trimtab scrape the targets of this service itself",
+                     "shape: with `source: prometheus` no buckets come in");
+    else if (!s->query)
+        config_wrong(w->d, raw->shape.at, "query: " SHAPE_QUERY, "shape: '%s' has no query that gives buckets", s->name);
+    else if (s->range.us < SPAN_MIN(5).us)
+        config_wrong(w->d, raw->query.at, "query: " SHAPE_QUERY, "shape: buckets of less than 5 min are too few to compare");
+}
+
 static bool build_signal(struct config_work *w, const struct config_entry *e, struct signal_def *s)
 {
     struct config_signal raw;
@@ -176,7 +190,9 @@ static bool build_signal(struct config_work *w, const struct config_entry *e, st
     s->has_sentinel = raw.sentinel.is_set;
     s->sentinel = raw.sentinel.number;
     if (raw.unit.is_set) config_in_unit(w, &raw.resolution, "resolution", s->unit, &s->resolution);
+    s->shape = (enum shape)raw.shape.word;
     take_query(w, &raw, s);
+    check_shape(w, &raw, s);
     check_borrowed(w, &raw, s);
     take_quantile(w, &raw, s);
     if (!raw.query.is_set && !raw.query.is_wrong && !w->cut && !w->b->o.points_from_outside)

@@ -62,7 +62,7 @@ struct detect *detect_new_in(const struct service_def *s, double ewma_alpha, str
     d->tick = tick;
     d->bound = s->timing.freeze_baseline.us > 0 ? s->timing.freeze_baseline : (struct span){FREEZE_BOUND_TICKS * tick.us};
     d->tracks = calloc(d->n ? d->n : 1u, sizeof *d->tracks);
-    if (!d->tracks || !detect_memory(d)) {
+    if (!d->tracks || !detect_memory(d) || !shapes_new(d)) {
         detect_free(d);
         return NULL;
     }
@@ -77,6 +77,7 @@ void detect_free(struct detect *d)
     if (!d) return;
     OBJ_VALID(d, DETECT_MAGIC);
     free(d->tracks);
+    free(d->shapes);
     detect_forget_memory(d);
     d->magic = 0;
     free(d);
@@ -123,6 +124,7 @@ void detect_tick(struct detect *d, struct instant now, struct wall wall, const s
 {
     OBJ_VALID(d, DETECT_MAGIC);
     struct series_tick k = {.now = now.us, .wall = wall.us, .learn = detect_learning(d, now.us, ctx), .idle = ctx->idle};
+    d->may_learn = k.learn == LEARN;
     k.excluded = d->st.onset != INT64_MIN || ctx->maintenance || ctx->action_active || detect_is_excluded(d, now.us);
     for (uint16_t i = 0; i < d->n; i++) {
         if (i + 1 < d->n) fetch_ahead(&d->series[i + 1]);
@@ -279,6 +281,7 @@ void detect_rebase(struct detect *d, struct instant now, struct instant from, st
 {
     detect_unfreeze(d, now, false);
     for (uint16_t i = 0; i < d->n; i++) series_rebase(d, i, from, to, move);
+    if (move == ANCHOR_BOTH) shapes_restart(d);
     detect_regime(d, instant_sub(from, d->tick));
     /* The window it was learned from is the new normal: B may use it. */
     unmark_blocks(d, from.us - 1, now.us);

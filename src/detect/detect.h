@@ -61,6 +61,13 @@ void detect_exclude(struct detect *d, struct instant from, struct instant to);
 /* Pre-release baseline is kept 30 min. */
 void detect_release(struct detect *d, struct instant at);
 
+/* A signal with `shape`: the buckets of the window that ends now, as a point that says how far they have moved (spec section 3 d).
+ * Compared first, then learned, once a window and only while baselines learn: for 14 days, by hour of the day, then no more until
+ * an anchor event. Value: the least, over
+ * the hours and blends of two neighbours, of PSI, 0 while under its null's 95 % point, or of the KS distance, 0 while p is
+ * over 1 %. Unknown until seven days were learned, and under 300 values in the window. */
+struct point detect_shape(struct detect *d, uint16_t signal, const struct histogram *h, struct instant now, struct wall wall);
+
 /* Block medians of a signal in [from, to), oldest first, into out (cap entries); step = max(30 s, interval, range).
  * NaN = unknown block. A block is what came in between two ticks and belongs to where it ENDED; kept for 4 h. */
 void detect_blocks(const struct detect *d, uint16_t signal, struct instant from, struct instant to, double *out, uint32_t cap,

@@ -26,6 +26,8 @@ struct detect {
     struct detect_state st;
     struct series *series;
     struct archive archive;
+    struct shape_state *shapes;  /* of the signals with `shape`, in their order; NULL: there are none */
+    bool may_learn;              /* as of the last tick, for shapes; false until there was one */
     const struct memory *cold;   /* where the archive lies; NULL: on the heap */
 };
 
@@ -35,6 +37,13 @@ struct datum detect_window(const struct series *s, const struct track *t, enum f
 bool detect_memory(struct detect *d);
 void detect_forget_memory(struct detect *d);
 void detect_point_tracks(struct detect *d, const struct archive *a);
+/* Distributions (shape.c). */
+bool shapes_new(struct detect *d);                 /* false: out of memory */
+void shapes_restart(struct detect *d);             /* an anchor event: learned anew */
+void shapes_save(const struct detect *d, struct buf *b);
+bool shapes_load(struct detect *d, struct reader *r);
+uint64_t shapes_digest(const struct detect *d, uint64_t h);
+bool shapes_copy(struct detect *to, const struct detect *from);   /* a fresh copy of its own; false: out of memory */
 /* Whether learning is off only because of what the loop said, and with which clip. */
 enum learn detect_learning(const struct detect *d, int64_t now, const struct detect_context *ctx);
 bool detect_is_excluded(const struct detect *d, int64_t now);

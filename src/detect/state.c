@@ -8,7 +8,7 @@
 #include "detect/detect_private.h"
 
 #define STATE_MAGIC 0x53544454u   /* "TDTS" */
-#define STATE_VERSION 2u
+#define STATE_VERSION 3u          /* 2: without distributions, which are then learned anew */
 #define FNV_BASIS UINT64_C(1469598103934665603)
 #define FNV_PRIME UINT64_C(1099511628211)
 
@@ -278,6 +278,7 @@ static void save_body(const struct detect *d, struct buf *b)
         if (!buf_ok(&one)) b->failed = true;
         buf_free(&one);
     }
+    shapes_save(d, b);
 }
 
 void detect_save(const struct detect *d, struct buf *out)
@@ -346,7 +347,7 @@ static uint16_t find_signal(const struct service_def *def, const uint8_t *name, 
     return NO_INDEX;
 }
 
-static bool load_all(const struct detect *d, struct detect_state *st, struct reader *r)
+static bool load_all(struct detect *d, struct detect_state *st, uint32_t version, struct reader *r)
 {
     if (!load_state(st, d, r)) return false;
     uint32_t n = read_le32(r);
@@ -360,6 +361,7 @@ static bool load_all(const struct detect *d, struct detect_state *st, struct rea
         struct reader one = {.p = bytes, .len = len};
         if (!load_series(&d->series[at], &d->tracks[at], &one) || one.at != one.len) return false;
     }
+    if (version >= 3 && !shapes_load(d, r)) return false;
     return !r->failed && r->at == r->len;
 }
 
@@ -367,17 +369,20 @@ bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant
 {
     OBJ_VALID(d, DETECT_MAGIC);
     struct reader r = {.p = bytes, .len = len};
-    if (read_le32(&r) != STATE_MAGIC || read_le32(&r) != STATE_VERSION) return false;
+    if (read_le32(&r) != STATE_MAGIC) return false;
+    uint32_t version = read_le32(&r);
+    if (version != 2 && version != STATE_VERSION) return false;
     uint64_t sum = read_le64(&r);
     size_t body_len;
     const uint8_t *body = read_le_bytes(&r, &body_len);
     if (r.failed || r.at != r.len || checksum(body, body_len, FNV_BASIS) != sum) return false;
     struct detect_state st = {0};
     struct detect fresh = *d;
-    CHECK_MEMORY(detect_memory(&fresh));     /* "not loaded" would mean to learn anew */
+    fresh.shapes = NULL;
+    CHECK_MEMORY(detect_memory(&fresh) && shapes_new(&fresh));   /* "not loaded" would mean to learn anew */
     struct reader in = {.p = body, .len = body_len};
     detect_point_tracks(&fresh, &fresh.archive);   /* the tracks are shared: they point back below */
-    bool good = load_all(&fresh, &st, &in);
+    bool good = load_all(&fresh, &st, version, &in);
     if (good && now.us < st.last_tick) {
         for (uint16_t i = 0; i < d->n; i++) forget_instants(&fresh.series[i], &d->tracks[i]);
         st.last_tick = st.onset = st.release_at = INT64_MIN;
@@ -387,8 +392,10 @@ bool detect_load(struct detect *d, const void *bytes, size_t len, struct instant
     if (good) {
         d->series = fresh.series;
         d->archive = fresh.archive;
+        d->shapes = fresh.shapes;
         d->st = st;
     }
+    free(old.shapes);
     detect_forget_memory(&old);
     detect_point_tracks(d, &d->archive);
     return good;
@@ -420,7 +427,7 @@ uint64_t detect_digest(const struct detect *d)
     _Static_assert(sizeof(struct series) % 8 == 0 && sizeof(struct detect_state) % 8 == 0, "digest takes whole words");
     uint64_t h = digest_words(&d->st, sizeof d->st, FNV_BASIS);
     h = digest_words(d->series, d->n * sizeof *d->series, h);
-    return digest_words(d->archive.memory, d->archive.size, h);
+    return shapes_digest(d, digest_words(d->archive.memory, d->archive.size, h));
 }
 
 struct detect *detect_clone(const struct detect *d)
@@ -432,8 +439,9 @@ struct detect *detect_clone(const struct detect *d)
     size_t n = d->n ? d->n : 1u;
     c->series = NULL;
     c->archive = (struct archive){0};
+    c->shapes = NULL;
     c->tracks = malloc(n * sizeof *c->tracks);
-    if (!c->tracks || !detect_memory(c)) {
+    if (!c->tracks || !detect_memory(c) || !shapes_copy(c, d)) {
         detect_free(c);
         return NULL;
     }

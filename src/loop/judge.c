@@ -181,6 +181,17 @@ bool judge_settled(const struct loop *l, struct service_loop *s)
     return s->action.filling;
 }
 
+#define SHIFT_FLOOR 0.1               /* of PSI: less than this matters to nobody, however sure it is */
+
+static bool inputs_shifted(const struct service_loop *s)
+{
+    for (uint16_t i = 0; i < s->def->signal_count; i++) {
+        const struct point *p = &s->points[i];
+        if (s->def->signals[i].shape == SHAPE_PSI && p->why == WHY_KNOWN && p->value > SHIFT_FLOOR) return true;
+    }
+    return false;
+}
+
 enum verdict judge_window(struct loop *l, struct service_loop *s)
 {
     const struct judge_def *j = judge_of(s);
@@ -192,6 +203,7 @@ enum verdict judge_window(struct loop *l, struct service_loop *s)
         s->action.judged = false;
         return VERDICT_INCONCLUSIVE;
     }
+    in.input_shifted = inputs_shifted(s);
     in.still_filling = s->action.filling && !levelled_off(l, s);
     const struct signal_def *sig = &s->def->signals[j->latency];
     part(l, s, j->latency, &mem[0], &in.latency);

@@ -9,6 +9,17 @@
 #define UNMEASURED SPAN_S(1)
 #define UNSEEN_DEPLOY SPAN_MIN(30)    /* a deploy before we looked may be as recent as the look is short */
 
+/* A distribution becomes a number that rules can look at. */
+static void take_shape(struct loop *l, struct service_loop *s, uint16_t i)
+{
+    struct histogram h;
+    struct point *p = &s->points[i];
+    if (p->why != WHY_KNOWN) return;
+    if (collect_shape(s->collect, i, l->now, &h)) *p = detect_shape(s->detect, i, &h, p->at, l->wall);
+    else *p = (struct point){p->at, NAN, 0, WHY_MISSING};
+    collect_value(s->collect, i, *p);                  /* what it is until it is due again */
+}
+
 void tick_points(struct loop *l, struct service_loop *s)
 {
     uint16_t n = s->def->signal_count, kept = 0;
@@ -20,6 +31,7 @@ void tick_points(struct loop *l, struct service_loop *s)
     CHECK_MEMORY(signals && points);
     for (uint16_t i = 0; i < n; i++) {
         if (!s->due[i]) continue;
+        if (s->def->signals[i].shape != SHAPE_NONE) take_shape(l, s, i);
         detect_feed(s->detect, i, s->points[i]);
         if (s->points[i].why != WHY_KNOWN) continue;
         signals[kept] = i;

@@ -42,6 +42,9 @@
 /* Which direction of a signal is bad. */
 #define BAD_TABLE(X) X(UP, "up") X(DOWN, "down") X(BOTH, "both")
 
+/* What a signal says of a distribution, against the one it had: loop.md section 1, spec section 3 (d). */
+#define SHAPE_TABLE(X) X(NONE, "none") X(PSI, "psi") X(KS, "ks")
+
 /* spec section 5. */
 #define MODE_TABLE(X) X(ALERT, "alert") X(CONFIRM, "confirm") X(AUTO, "auto")
 #define DIRECTION_TABLE(X) X(UP, "up") X(DOWN, "down")
@@ -167,6 +170,9 @@ enum dimension { DIMENSION_TABLE(X) DIM_COUNT };
 #undef X
 #define X(id, ...) BAD_##id,
 enum bad { BAD_TABLE(X) BAD_COUNT };
+#undef X
+#define X(id, ...) SHAPE_##id,
+enum shape { SHAPE_TABLE(X) SHAPE_COUNT };
 #undef X
 #define X(id, ...) MODE_##id,
 enum mode { MODE_TABLE(X) MODE_COUNT };

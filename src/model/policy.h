@@ -33,6 +33,7 @@ struct signal_def {
     enum layer layer;
     enum unit unit;
     enum bad bad;
+    enum shape shape;            /* not NONE: the query gives buckets by `le`, the value says how far they have moved */
     double rel_floor;            /* relative floor of the scale, 0.02 = 2 % of the level */
     double resolution;           /* smallest step of the value, in its unit; the bucket width for a quantile */
     struct span interval;        /* default: its layer's */

@@ -14,6 +14,13 @@ struct point {
     enum unknown_why why;
 };
 
+/* How many values fell into each bin; edge[i] is the upper end of bin i, the last is +Inf. */
+#define HISTOGRAM_BINS_MAX 48
+struct histogram {
+    uint32_t bins;
+    double edge[HISTOGRAM_BINS_MAX], count[HISTOGRAM_BINS_MAX];
+};
+
 /* Medians (or means, see the producer) of consecutive non-overlapping blocks of `step`. loop.md section 1, "Block". */
 struct blocks {
     const double *values;        /* NaN where unknown */

@@ -56,6 +56,26 @@ static double kolmogorov_tail(double x)
     return 2 * sum;
 }
 
+static struct stats_ks ks_of(double d, double n, double m)
+{
+    double root = sqrt(n * m / (n + m));
+    double p = kolmogorov_tail((root + 0.12 + 0.11 / root) * d);
+    return (struct stats_ks){d, p < 0 ? 0 : p};
+}
+
+struct stats_ks stats_ks_counts(const double *a, const double *b, size_t bins)
+{
+    double n = stats_sum(a, bins), m = stats_sum(b, bins), below_a = 0, below_b = 0, d = 0;
+    if (!(n > 0 && m > 0)) return (struct stats_ks){NAN, NAN};
+    for (size_t i = 0; i < bins; i++) {
+        below_a += a[i];
+        below_b += b[i];
+        double gap = fabs(below_a / n - below_b / m);
+        if (gap > d) d = gap;
+    }
+    return ks_of(d, n, m);
+}
+
 struct stats_ks stats_ks(double *a, size_t n, double *b, size_t m)
 {
     if (n == 0 || m == 0) return (struct stats_ks){NAN, NAN};
@@ -70,7 +90,5 @@ struct stats_ks stats_ks(double *a, size_t n, double *b, size_t m)
         double gap = fabs((double)i / (double)n - (double)j / (double)m);
         if (gap > d) d = gap;
     }
-    double root = sqrt((double)n * (double)m / (double)(n + m));
-    double p = kolmogorov_tail((root + 0.12 + 0.11 / root) * d);
-    return (struct stats_ks){d, p < 0 ? 0 : p};
+    return ks_of(d, (double)n, (double)m);
 }
