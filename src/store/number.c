@@ -202,60 +202,71 @@ static uint64_t divide(const int64_t *x, uint32_t n, int64_t *q)
     return step;
 }
 
-struct plan { unsigned order; bool low; int64_t base; uint64_t price; };
-
-static struct plan choose(struct number_out *o, const int64_t *q, uint32_t n)
+static struct number_plan choose(struct number_out *o, const int64_t *q, uint32_t n)
 {
-    struct plan best = {.price = UINT64_MAX};
+    struct number_plan best = {.price = UINT64_MAX};
     for (unsigned order = 0; order <= 2 && order < n; order++) {
         uint32_t m = differences(q, n, order, o->rest);
         int64_t bases[2] = {centre_of(o->rest, m), least(o->rest, m)};
         for (unsigned low = 0; low < 2; low++) {
             around(o->rest, m, bases[low], low, o->left);
             uint64_t p = price(o->left, m);
-            if (p < best.price) best = (struct plan){order, low, bases[low], p};
+            if (p < best.price) best = (struct number_plan){.order = order, .low = low, .base = bases[low], .price = p};
+            if (p > best.price + UINT64_C(17) * m) break;   /* without signs it takes a bit a number less, not more */
         }
     }
     return best;
 }
 
-static void put_planned(struct number_out *o, const int64_t *x, const int64_t *q, uint32_t n, uint64_t step, struct plan plan)
+static int64_t *quotients(uint32_t n)
 {
-    number_varint(&o->head, 1u + plan.order * 2 + plan.low);
-    number_signed(&o->head, x[0]);
-    number_varint(&o->head, step);
-    number_signed(&o->head, plan.base);
-    if (plan.order == 2) number_signed(&o->head, wrap_sub(q[1], q[0]));
-    size_t before = o->bits.len;
-    uint32_t m = differences(q, n, plan.order, o->rest);
-    around(o->rest, m, plan.base, plan.low, o->left);
-    put_symbols(o, o->left, m);
-    number_varint(&o->head, o->bits.len - before);
+    int64_t *q = malloc(n * sizeof *q);    /* the caller's integers may stand in the scratch */
+    CHECK_MEMORY(q);
+    return q;
 }
 
-uint64_t number_put_whole(struct number_out *o, const int64_t *x, uint32_t n, bool dry)
+struct number_plan number_plan_of(struct number_out *o, const int64_t *x, uint32_t n)
 {
-    bool same = true;
+    struct number_plan plan = {.same = true};
     number_scratch(o, n);
-    for (uint32_t i = 1; same && i < n; i++) same = x[i] == x[0];
-    if (same) {
-        if (!dry) {
-            number_varint(&o->head, 0);
-            number_signed(&o->head, x[0]);
-        }
-        return 0;
-    }
-    /* The caller's integers may stand in o->whole; the quotients go beside them. */
-    int64_t *q = malloc(n * sizeof *q);
-    CHECK_MEMORY(q);
-    uint64_t step = divide(x, n, q);
-    struct plan plan = choose(o, q, n);
-    if (!dry) put_planned(o, x, q, n, step, plan);
+    for (uint32_t i = 1; plan.same && i < n; i++) plan.same = x[i] == x[0];
+    if (plan.same) return plan;
+    int64_t *q = quotients(n);
+    (void)divide(x, n, q);
+    plan = choose(o, q, n);
     free(q);
-    return plan.price;
+    return plan;
+}
+
+void number_put_planned(struct number_out *o, const int64_t *x, uint32_t n, const struct number_plan *plan)
+{
+    if (plan->same) {
+        number_varint(&o->head, 0);
+        number_signed(&o->head, x[0]);
+        return;
+    }
+    int64_t *q = quotients(n);
+    uint64_t step = divide(x, n, q);
+    number_varint(&o->head, 1u + plan->order * 2 + plan->low);
+    number_signed(&o->head, x[0]);
+    number_varint(&o->head, step);
+    number_signed(&o->head, plan->base);
+    if (plan->order == 2) number_signed(&o->head, wrap_sub(q[1], q[0]));
+    size_t before = o->bits.len;
+    uint32_t m = differences(q, n, plan->order, o->rest);
+    around(o->rest, m, plan->base, plan->low, o->left);
+    put_symbols(o, o->left, m);
+    number_varint(&o->head, o->bits.len - before);
+    free(q);
+}
+
+void number_put_whole(struct number_out *o, const int64_t *x, uint32_t n)
+{
+    struct number_plan plan = number_plan_of(o, x, n);
+    number_put_planned(o, x, n, &plan);
 }
 
 void number_put_ints(struct number_out *o, const int64_t *x, uint32_t n)
 {
-    if (n) number_put_whole(o, x, n, false);
+    if (n) number_put_whole(o, x, n);
 }

@@ -127,7 +127,8 @@ static void put_le64(struct number_bytes *b, uint64_t v)
     b->len += 8;
 }
 
-static void put_decimals(struct number_out *o, const double *x, uint32_t n, unsigned e, const uint32_t *odd, uint32_t odd_n)
+static void put_decimals(struct number_out *o, const double *x, uint32_t n, unsigned e, const uint32_t *odd, uint32_t odd_n,
+                         const struct number_plan *plan)
 {
     number_varint(&o->head, NUMBER_DECIMAL);
     number_varint(&o->head, e);
@@ -136,22 +137,23 @@ static void put_decimals(struct number_out *o, const double *x, uint32_t n, unsi
         number_varint(&o->head, odd[i] - (i ? odd[i - 1] : 0));
         put_le64(&o->head, bits_of(x[odd[i]]));
     }
-    number_put_whole(o, o->whole, n, false);
+    number_put_planned(o, o->whole, n, plan);
 }
 
 static void put_near_or_bits(struct number_out *o, const double *x, uint32_t n, unsigned e, int64_t *off, uint64_t near_price)
 {
     as_bits(o, x, n);
-    if (number_put_whole(o, o->whole, n, true) <= near_price) {
+    struct number_plan plan = number_plan_of(o, o->whole, n);
+    if (plan.price <= near_price) {
         number_varint(&o->head, NUMBER_BITS);
-        number_put_whole(o, o->whole, n, false);
+        number_put_planned(o, o->whole, n, &plan);
         return;
     }
     as_near(o, x, n, e, off);
     number_varint(&o->head, NUMBER_NEAR);
     number_varint(&o->head, e);
-    number_put_whole(o, o->whole, n, false);
-    number_put_whole(o, off, n, false);
+    number_put_whole(o, o->whole, n);
+    number_put_whole(o, off, n);
 }
 
 static bool all_same(const double *x, uint32_t n)
@@ -167,21 +169,23 @@ static void put_varied(struct number_out *o, const double *x, uint32_t n, uint32
     uint64_t exact = UINT64_MAX, near = UINT64_MAX;
     struct guess g = guess_form(x, n);
     unsigned e = g.mostly_exact ? as_decimals(o, x, n, g.exact, odd, &odd_n) : NONE;
-    if (e != NONE) exact = number_put_whole(o, o->whole, n, true) + (uint64_t)odd_n * 16 * 80;
+    struct number_plan plan = {0};
+    if (e != NONE) plan = number_plan_of(o, o->whole, n);
+    if (e != NONE) exact = plan.price + (uint64_t)odd_n * 16 * 80;
     bool good = exact < (uint64_t)n * 16 * 36;        /* clearly less than the bits of a double would take */
     if (!good && g.near != NONE && g.near > 0 && g.near != e) {
         as_near(o, x, n, g.near, off);
-        near = number_put_whole(o, o->whole, n, true) + number_put_whole(o, off, n, true);
+        near = number_plan_of(o, o->whole, n).price + number_plan_of(o, off, n).price;
     }
     if (exact <= near && good) {
-        put_decimals(o, x, n, e, odd, odd_n);
+        put_decimals(o, x, n, e, odd, odd_n, &plan);
         return;
     }
     if (exact < near) {
         as_bits(o, x, n);
-        if (number_put_whole(o, o->whole, n, true) > exact) {
+        if (number_plan_of(o, o->whole, n).price > exact) {
             as_decimals(o, x, n, e, odd, &odd_n);
-            put_decimals(o, x, n, e, odd, odd_n);
+            put_decimals(o, x, n, e, odd, odd_n, &plan);
             return;
         }
     }

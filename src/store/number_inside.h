@@ -22,7 +22,11 @@ extern const double number_pow10[NUMBER_POW10];     /* exact, all of them */
 
 /* Room for n in the scratch of a column. */
 void number_scratch(struct number_out *o, uint32_t n);
-/* Writes a column of integers, n > 0, or only says what it would take, in 1/16 bits. x may be o->whole. */
-uint64_t number_put_whole(struct number_out *o, const int64_t *x, uint32_t n, bool dry);
+/* How a column of integers, n > 0, is written best, and about what it takes, in 1/16 bits. x may be o->whole. */
+struct number_plan { bool same, low; unsigned order; int64_t base; uint64_t price; };
+struct number_plan number_plan_of(struct number_out *o, const int64_t *x, uint32_t n);
+void number_put_planned(struct number_out *o, const int64_t *x, uint32_t n, const struct number_plan *plan);
+/* Both in one. */
+void number_put_whole(struct number_out *o, const int64_t *x, uint32_t n);
 
 #endif
