@@ -201,7 +201,8 @@ static void test_cancel_of_an_intent_stays_with_it(void **state)
     assert_true(instant_before(AT(86400), b.c.suspended[CLASS_BATCH]));
     struct control_bench failed = b;
     fold(&b, of(RECORD_APPLIED, 30));
-    fold(&b, of(RECORD_CANCEL, 30));
+    assert_int_equal(b.c.knobs[0].slot.story, STORY_CANCEL);      /* a restart right here takes it back, too */
+    fold(&b, of(RECORD_CANCEL, 30));                              /* logs of older versions have it once more */
     assert_int_equal(b.c.knobs[0].slot.story, STORY_CANCEL);
     fold(&failed, of(RECORD_FAILED, 70));
     assert_true(failed.c.handed);

@@ -138,15 +138,34 @@ static void two_clocks_over_a_restart(void **state)
     bench_free(b);
 }
 
+static const struct freeze_range night[] = {{120, 150}};          /* 02:00 to 02:30 */
+static const struct time_interval at_night = {.times = night, .time_n = 1, .zone = &zone_utc};
+static const struct freeze_def nightly = {.kind = FREEZE_KIND_MAINTENANCE, .name = "nightly-copy", .author = "wang",
+    .comment = "", .until = {INT64_MAX}, .intervals = &at_night, .interval_n = 1, .zone = &zone_utc};
+static const struct freeze_def *nights[] = {&nightly};
+
+/* A window of the configuration: set forward beyond its end, the clock does not end it, for a day. */
+static void a_configured_window_and_two_clocks(void **state)
+{
+    (void)state;
+    struct bench *b = bench_new(MODE_AUTO);
+    b->service.freezes = nights;
+    b->service.freeze_count = 1;
+    bench_start(b);
+    bench_run(b, SPAN_MIN(125));
+    assert_true(loop_control(b->loop, 0)->frozen & FREEZE_WINDOW);
+    b->start.us += 50 * US_PER_MIN;
+    bench_run(b, SPAN_MIN(20));                        /* 02:25 by the old time, 03:15 by the new one */
+    assert_true(loop_control(b->loop, 0)->frozen & FREEZE_WINDOW);
+    bench_run(b, SPAN_MIN(10));
+    assert_int_equal(loop_control(b->loop, 0)->frozen & FREEZE_WINDOW, 0);
+    bench_free(b);
+}
+
 /* One notice a window, not one a service or a tick. */
 static void people_are_told(void **state)
 {
     (void)state;
-    static const struct freeze_range night[] = {{120, 150}};          /* 02:00 to 02:30 */
-    static const struct time_interval at_night = {.times = night, .time_n = 1, .zone = &zone_utc};
-    static const struct freeze_def nightly = {.kind = FREEZE_KIND_MAINTENANCE, .name = "nightly-copy", .author = "wang",
-        .comment = "", .until = {INT64_MAX}, .intervals = &at_night, .interval_n = 1, .zone = &zone_utc};
-    static const struct freeze_def *all[] = {&nightly};
     struct bench *b = bench_new(MODE_AUTO);
     bench_start(b);
     ask(b, 0, COMMAND_FREEZE, NULL, SPAN_MIN(30), ROLE_OPERATOR);
@@ -156,7 +175,7 @@ static void people_are_told(void **state)
     ask(b, ALL_SERVICES, COMMAND_WINDOW_END, "w1", (struct span){0}, ROLE_OPERATOR);
     assert_string_equal(buf_text(&b->notices), "a window was ended\nw1 by li.wei\n");
     buf_clear(&b->notices);
-    b->service.freezes = all;
+    b->service.freezes = nights;
     b->service.freeze_count = 1;
     bench_run(b, SPAN_MIN(119));
     assert_null(strstr(buf_text(&b->notices), "maintenance"));
@@ -173,6 +192,7 @@ int main(void)
         cmocka_unit_test(opened_listed_ended), cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(the_log_brings_them_back), cmocka_unit_test(two_clocks),
         cmocka_unit_test(two_clocks_over_a_restart), cmocka_unit_test(people_are_told),
+        cmocka_unit_test(a_configured_window_and_two_clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
