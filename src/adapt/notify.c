@@ -13,6 +13,7 @@
 #define PULL_MOST 500                /* records of one turn, so that a long past does not hold the loop */
 #define SAVE_AFTER_US 20000
 #define LOG_AGAIN_US US_PER_S        /* after the log could not be read */
+#define NEXT_TURN_US 1000            /* of a long past; others come in between */
 
 const char *notify_level_name(enum notice level)
 {
@@ -169,7 +170,7 @@ static bool on_entry(void *arg, uint64_t seq, const struct record *record)
     struct pulling *p = arg;
     struct notify *n = p->n;
     bool wanted = false;
-    if (n->alerts_next == seq) {
+    if (n->alerting && n->alerts_next == seq) {
         alerts_record(n->alerts, seq, record, n->a->policy(n->a->ctx), notify_real());
         n->alerts_next = seq + 1;
         wanted = true;
@@ -186,7 +187,7 @@ static bool on_entry(void *arg, uint64_t seq, const struct record *record)
 /* The lowest number that somebody can take; the log's size when there is none. */
 static uint64_t pull_from(const struct notify *n, uint64_t size)
 {
-    uint64_t from = n->alerts_next < size ? n->alerts_next : size;
+    uint64_t from = n->alerting && n->alerts_next < size ? n->alerts_next : size;
     for (unsigned i = 0; i < n->receiver_n; i++) {
         const struct queue *q = &n->receivers[i]->queue;
         if (queue_room(q) && q->next < from) from = q->next;
@@ -198,22 +199,31 @@ void notify_pull(struct notify *n)
 {
     struct pulling p = {n, PULL_MOST};
     uint64_t size = n->open ? n->log.size(n->log.ctx) : 0, from;
-    n->pulling = false;
+    n->pull_at = QUEUE_NEVER;
     if (!n->open || n->ending) return;
     while (p.left > 0 && (from = pull_from(n, size)) < size) {
         unsigned before = p.left;
         if (!n->log.read(n->log.ctx, from, on_entry, &p) || p.left == before) {
-            timer(n->wake, LOG_AGAIN_US);
-            n->pulling = true;
+            n->pull_at = notify_now() + LOG_AGAIN_US;
             return;
         }
     }
-    n->pulling = pull_from(n, size) < size;
+    if (pull_from(n, size) < size) n->pull_at = notify_now() + NEXT_TURN_US;
+    n->alerts_whole = n->alerts_next >= size;
     notify_dirty(n);
+}
+
+static bool has_alertmanager(const struct policy *p)
+{
+    for (uint16_t i = 0; i < p->receiver_count; i++) {
+        if (p->receivers[i].type == RECEIVER_ALERTMANAGER) return true;
+    }
+    return false;
 }
 
 void notify_replay(struct notify *n, uint64_t seq, const struct record *r)
 {
+    if (!has_alertmanager(n->a->policy(n->a->ctx))) return;
     alerts_record(n->alerts, seq, r, n->a->policy(n->a->ctx), notify_real());
     n->alerts_next = seq + 1;
 }
@@ -236,7 +246,7 @@ void notify_pump(struct notify *n)
         int64_t at = notify_send_wake(n, n->receivers[i]);
         if (at < wake) wake = at;
     }
-    if (n->pulling) wake = wake < now + LOG_AGAIN_US ? wake : now + LOG_AGAIN_US;
+    if (n->pull_at < wake) wake = n->pull_at;
     if (wake == QUEUE_NEVER) (void)evtimer_del(n->wake);
     else timer(n->wake, wake > now ? wake - now : 0);
 }
@@ -334,14 +344,15 @@ static void sync_receivers(struct notify *n)
         if (old[i]) drop(n, old[i]);
     }
     free(old);
+    n->alerting = has_alertmanager(p);   /* one that comes by a reload has what is open read from the log */
+    n->alerts_whole = n->alerts_next >= size;
 }
 
 void notify_open(struct notify *n, const struct notify_log *log)
 {
     n->log = *log;
     n->open = true;
-    uint64_t size = log->size(log->ctx);
-    if (n->alerts_next > size || size == 0) n->alerts_next = size;
+    n->pull_at = QUEUE_NEVER;
     sync_receivers(n);
     notify_state_load(n);
     notify_pull(n);
@@ -353,7 +364,7 @@ void notify_reload(struct notify *n)
 {
     if (!n->open || n->ending) return;
     sync_receivers(n);
-    notify_dirty(n);
+    notify_pull(n);
     notify_pump(n);
 }
 

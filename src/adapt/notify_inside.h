@@ -34,7 +34,9 @@ struct receiver {
 struct notify {
     const struct adapt *a;
     struct notify_log log;
-    bool open, ending, dirty, pulling;
+    bool open, ending, dirty;
+    int64_t pull_at;                 /* when the log is read on; QUEUE_NEVER: it has nothing more */
+    bool alerting, alerts_whole;     /* there is an Alertmanager; `alerts` holds all of the log */
     struct receiver **receivers;
     unsigned receiver_n;
     struct receiver *gone;

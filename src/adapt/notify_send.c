@@ -55,6 +55,24 @@ static void sending_free(struct sending *s)
 
 /* ---- the answer ---- */
 
+static void hide_file(char *why, const char *path)
+{
+    char secret[SECRET_MAX];
+    if (!path || secret_read(path, secret, NULL) != STATUS_OK) return;
+    notify_hide(why, secret);
+    sodium_memzero(secret, sizeof secret);
+}
+
+static void hide(const struct sending *s, char *why)
+{
+    const struct receiver_def *d = notify_def(s->n, s->r);
+    if (!why[0]) return;
+    notify_hide(why, s->url);
+    if (s->secret[0]) notify_hide(why, s->secret);
+    hide_file(why, d ? d->bearer_file : NULL);
+    hide_file(why, d ? d->basic_file : NULL);
+}
+
 /* As much as people read, not ending inside a letter. */
 static void cut(char *why)
 {
@@ -146,8 +164,7 @@ static void on_done(void *arg, const struct fetch_result *f)
     struct notify_verdict v;
     int64_t now = notify_now();
     notify_judge(&v, s->type, f, notify_real());
-    notify_hide(v.why, s->url);
-    if (s->secret[0]) notify_hide(v.why, s->secret);
+    hide(s, v.why);
     cut(v.why);
     r->running--;
     if (s->done) {
@@ -236,7 +253,8 @@ static void send_alerts(struct notify *n, struct receiver *r, const struct recei
 {
     struct notify_draft d;
     struct err e;
-    if (r->alerts.out || now < r->queue.retry_at || !queue_may_send(&r->queue, now) || !alerts_due(n, r, now)) return;
+    if (r->alerts.out || !n->alerts_whole || now < r->queue.retry_at) return;
+    if (!queue_may_send(&r->queue, now) || !alerts_due(n, r, now)) return;
     struct sending *s = sending_new(n, r);
     r->alerts.out = true;
     queue_count(&r->queue, now);
@@ -278,7 +296,7 @@ int64_t notify_send_wake(const struct notify *n, const struct receiver *r)
     int64_t at = INT64_MIN;
     const struct queue *q = &r->queue;
     if (r->type != RECEIVER_ALERTMANAGER) return queue_wake(q);
-    if (r->alerts.out) return QUEUE_NEVER;
+    if (r->alerts.out || !n->alerts_whole) return QUEUE_NEVER;
     if (!alerts_new_to(n, r)) at = r->alerts.done_at + ALERTS_REPEAT;
     if (q->retry_at > at) at = q->retry_at;
     if (q->sent_n >= q->rate && q->sent[q->sent_n % q->rate] + US_PER_MIN > at) at = q->sent[q->sent_n % q->rate] + US_PER_MIN;

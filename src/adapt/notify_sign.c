@@ -7,6 +7,7 @@
 #include "base/check.h"
 
 #define PIECE_LEAST 8        /* shorter pieces of an address are words, not keys */
+#define KEY_LEAST 4
 
 void notify_sign(struct buf *out, const char *key, size_t key_len, const char *message, size_t len)
 {
@@ -47,10 +48,11 @@ void notify_hide(char *text, const char *secret)
 {
     char piece[512];
     const char *c = strstr(secret, "://");
+    size_t least = c ? PIECE_LEAST : KEY_LEAST;
     c = c ? c + 3 + strcspn(c + 3, "/?#") : secret;
     while (*c) {
         size_t n = strcspn(c, "/?&=#:");
-        if (n >= PIECE_LEAST && n < sizeof piece) {
+        if (n >= least && n < sizeof piece) {
             memcpy(piece, c, n);
             piece[n] = '\0';
             star(text, piece, n);

@@ -1,7 +1,7 @@
 /* The daemon's inside: one thread, one event loop, one `struct daemon`. The files daemon_*.c each hold one concern:
  * daemon.c life, daemon_effects.c effects into I/O, daemon_log.c the audit log and its acks, daemon_halt.c the kill
  * switch, daemon_reload.c policies, daemon_modes.c their modes, daemon_api.c what the API asks, daemon_access.c who may
- * come in, daemon_feedback.c what people say of incidents. */
+ * come in, daemon_notify.c the log as receivers of notices read it, daemon_feedback.c what people say of incidents. */
 #ifndef APP_DAEMON_H
 #define APP_DAEMON_H
 
