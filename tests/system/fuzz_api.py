@@ -12,14 +12,15 @@ from harness import SystemTest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VENV = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else os.environ.get("SCHEMATHESIS", "")
+VENV = os.path.abspath(VENV) if VENV else ""
 EXAMPLES = os.environ.get("EXAMPLES", "12")
 SEED = os.environ.get("SEED", "20261130")
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 
-def tool():
-    """The program, or why there is none."""
-    path = os.path.join(VENV, "bin", "schemathesis")
+def tool(name):
+    """The program, or None when it cannot be had."""
+    path = os.path.join(VENV, "bin", name)
     if VENV and not os.path.exists(path):
         wanted = os.path.join(HERE, "fuzz_api.txt")
         made = subprocess.run([sys.executable, "-m", "venv", VENV], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -33,8 +34,19 @@ def tool():
 class FuzzApi(SystemTest):
     speed = 100
 
+    def test_the_description_is_valid(self):
+        program = tool("openapi-spec-validator")
+        if not program:
+            self.skipTest("openapi-spec-validator is not there and could not be installed")
+        d = self.start(self.config())
+        path = os.path.join(self.folder, "openapi.json")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(d.request("GET", "/api/v1/openapi.json")[1])
+        run = subprocess.run([program, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertEqual(0, run.returncode, run.stdout.decode("utf-8", "replace")[-4000:])
+
     def test_nothing_sent_breaks_an_answer(self):
-        program = tool()
+        program = tool("schemathesis")
         if not program:
             self.skipTest("schemathesis is not there and could not be installed")
         config = self.config()

@@ -1,5 +1,5 @@
 // Every page in both languages, both colourings, from 320 px to 4K; keyboard; what stands where.
-import { Bed } from "./bed.mjs";
+import { Bed, until } from "./bed.mjs";
 
 const PAGES = {
   overview: "/",
@@ -114,6 +114,25 @@ async function markup(bed, page) {
   if ((await page.title()).includes("owned")) throw new Error("markup ran");
 }
 
+/** Hovering one chart moves the cursor of all; times are local and say UTC when pointed at; the range stays in the address. */
+async function hover(page) {
+  await page.goto("/services/embedding?range=15m");
+  const plots = page.locator(".plot[role=slider]");
+  await plots.nth(1).waitFor();
+  const box = await plots.nth(1).boundingBox();
+  const seen = () => plots.evaluateAll((all) => [...new Set(all.map((p) => p.getAttribute("aria-valuenow")))]);
+  await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2);
+  const first = await until("one time in all charts", async () => (await seen()).length === 1 && (await seen())[0], 10);
+  await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2);
+  await until("a later time in all charts", async () => (await seen()).length === 1 && (await seen())[0] > first, 10);
+  await page.locator(".heading select").selectOption("6h");
+  await page.reload();
+  if ((await page.locator(".heading select").inputValue()) !== "6h") throw new Error("the range is not kept");
+  await page.goto("/health");
+  const title = await page.locator("main time").first().getAttribute("title");
+  if (!/UTC\+8 = .* UTC$/.test(title ?? "")) throw new Error(`the time says ${title}`);
+}
+
 export async function tests({ check, eyes, program, short }) {
   const bed = await new Bed(program).start();
   try {
@@ -127,6 +146,7 @@ export async function tests({ check, eyes, program, short }) {
         await check("light, quick, and nothing from elsewhere", () => lightAndQuick(bed, eyes));
         await check("keyboard: skip link, halt box, focus back", () => keyboard(page));
         await check("charts: keys move all cursors and say the values", () => charts(page));
+        await check("hover moves all cursors; UTC on times; the range is kept", () => hover(page));
         await check("markup from outside is shown as text", () => markup(bed, page));
         await check("a page that does not exist says so", async () => {
           await page.goto("/audit/nowhere");
