@@ -74,7 +74,7 @@ static void operation_id(const struct route *row, char out[120])
 {
     size_t n = 0;
     const char *method = row->methods == HTTP_GET ? "get" : row->methods == HTTP_POST ? "post" : "delete";
-    n = (size_t)snprintf(out, 120, "%s%s", method, text_starts(row->pattern, "/-/") ? "Plain" : "");   /* /-/reload is there twice */
+    n = (size_t)snprintf(out, 120, "%s%s", method, text_starts(row->pattern, "/-/") ? "Plain" : "");   /* /-/reload too */
     bool up = true;
     for (const char *c = text_starts(row->pattern, "/api/v1/") ? row->pattern + 8 : row->pattern; *c && n < 118; c++) {
         bool letter = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9');
