@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/number.h"
 #include "store/rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -50,6 +51,32 @@ static bool read_mended(struct store_rows *rows, const uint8_t *data, size_t siz
     return good;
 }
 
+/* Behind the checksum: the three streams of columns, cut from the bytes. What is read packs and reads again. */
+static void read_columns(const uint8_t *data, size_t size)
+{
+    uint8_t copy[3][300] = {{0}};
+    double x[256], y[256];
+    int64_t scratch[256];
+    if (size < 3) return;
+    uint32_t n = 1 + data[0] % 250u;
+    size_t head = data[1] * (size - 3) / 255, symbols = data[2] * (size - 3 - head) / 255, bits = size - 3 - head - symbols;
+    if (head > 256 || symbols > 256 || bits > 256) return;
+    memcpy(copy[0], data + 3, head);
+    memcpy(copy[1], data + 3 + head, symbols);
+    memcpy(copy[2], data + 3 + head + symbols, bits);
+    struct number_in in = {{copy[0], head, 0}, {copy[1], symbols, 0}, {copy[2], bits, 0}, false}, skip = in;
+    while (number_get_doubles(&in, x, n, scratch)) {
+        struct number_out out = {0};
+        if (!number_skip_doubles(&skip, n) || skip.head.at != in.head.at || skip.bits.at != in.bits.at) abort();
+        number_put_doubles(&out, x, n);
+        memset(number_room(&out.bits, 16), 0, 16);
+        struct number_in again = {{out.head.p, out.head.len, 0}, {out.symbols.p, out.symbols.len, 0}, {out.bits.p, out.bits.len, 0},
+                                  false};
+        if (!number_get_doubles(&again, y, n, scratch) || memcmp(x, y, n * sizeof *x) != 0) abort();
+        number_out_free(&out);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct store_rows rows = {0};
@@ -57,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (store_rows_unpack(&rows, &a, data, size, NULL)) check(&rows);
     rows.n = 0;
     if (read_mended(&rows, data, size)) check(&rows);
+    read_columns(data, size);
     store_rows_free(&rows);
     arena_free(&a);
     return 0;
