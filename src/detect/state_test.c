@@ -217,7 +217,8 @@ static void import_equals_living_through(void **state)
     struct detect_status a, b;
     detect_status(lived, 0, &a);
     detect_status(told, 0, &b);
-    assert_memory_equal(&a, &b, sizeof a);
+    assert_memory_equal(&a, &b, offsetof(struct detect_status, baseline_why));   /* up to where the compiler leaves a gap */
+    assert_true(a.baseline_why == b.baseline_why && a.at.us == b.at.us && a.n == b.n);
     assert_true(isfinite(a.drift) && isfinite(a.score) && isfinite(a.profile));
     struct detect_warm warm;
     detect_warm(told, (struct instant){0}, &warm);

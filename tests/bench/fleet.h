@@ -196,17 +196,22 @@ static inline void fleet_tick(struct fleet *f)
     for (unsigned i = 0; i < f->services; i++) fleet_page(f, (uint16_t)i);
 }
 
-static inline bool fleet_open_in(struct fleet *f, unsigned services, bool pages, const struct memory *cold)
+static inline bool fleet_open_with(struct fleet *f, unsigned services, bool pages, struct loop_options options)
 {
     struct update u;
     *f = (struct fleet){.policy = fleet_policy(services, pages), .services = services, .pages = pages};
     prng_seed(&f->rng, 1);
     if (!f->policy) return false;
-    f->loop = loop_new(f->policy, f->now, (struct wall){FLEET_WALL_US}, (struct loop_options){.alone = true, .cold = cold});
+    f->loop = loop_new(f->policy, f->now, (struct wall){FLEET_WALL_US}, options);
     if (!f->loop) return false;
     struct event e = {.kind = EVENT_FOLDED, .service = ALL_SERVICES};
     fleet_step(f, &e, &u);
     return true;
+}
+
+static inline bool fleet_open_in(struct fleet *f, unsigned services, bool pages, const struct memory *cold)
+{
+    return fleet_open_with(f, services, pages, (struct loop_options){.alone = true, .cold = cold});
 }
 
 static inline bool fleet_open(struct fleet *f, unsigned services, bool pages) { return fleet_open_in(f, services, pages, NULL); }
