@@ -351,6 +351,8 @@ static void sync_receivers(struct notify *n)
 void notify_open(struct notify *n, const struct notify_log *log)
 {
     n->log = *log;
+    n->log_name = copy(log->name);       /* outlives the policy that it stands in */
+    n->log.name = n->log_name;
     n->open = true;
     n->pull_at = QUEUE_NEVER;
     sync_receivers(n);
@@ -404,6 +406,7 @@ void notify_free(struct notify *n)
     free(n->receivers);
     for (unsigned i = 0; i < n->notice_n; i++) own_free(&n->notices[i]);
     alerts_free(n->alerts);
+    free(n->log_name);
     buf_free(&n->saved);
     if (n->wake) event_free(n->wake);
     if (n->save) event_free(n->save);

@@ -15,7 +15,7 @@ struct notify;
 /* What the shell knows and the receivers need. Nothing here waits for a disk. */
 struct notify_log {
     void *ctx;
-    const char *name;                                /* of the audit log */
+    const char *name;                                /* of the audit log; copied */
     uint64_t (*size)(void *ctx);                     /* records that are durable */
     /* From `from` on until `entry` says false. false: it cannot be read now. */
     bool (*read)(void *ctx, uint64_t from, bool (*entry)(void *arg, uint64_t seq, const struct record *r), void *arg);

@@ -34,6 +34,7 @@ struct receiver {
 struct notify {
     const struct adapt *a;
     struct notify_log log;
+    char *log_name;
     bool open, ending, dirty;
     int64_t pull_at;                 /* when the log is read on; QUEUE_NEVER: it has nothing more */
     bool alerting, alerts_whole;     /* there is an Alertmanager; `alerts` holds all of the log */
