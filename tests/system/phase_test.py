@@ -60,7 +60,7 @@ class Stage(SystemTest):
 # How each phase is held: knobs of the target before the start, what to do to get there, what to do once cancelled.
 
 def intent(s, d):
-    d.wait_line(component="audit", msg="INCIDENT")
+    s.until_kind(d, "INCIDENT")                    # on the disk, or it would be the record that hangs
     s.shim.set(hang=1)
     s.until(d, "intent")
 
