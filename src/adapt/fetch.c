@@ -141,11 +141,15 @@ static int on_before_send(void *arg, char *peer_ip, char *own_ip, int peer_port,
 
 /* ---- sockets and the timer ---- */
 
-static struct transfer *transfer_of(CURL *easy)
+/* Curl knows it; where it does not say, the list does, which may be thousands long. */
+static struct transfer *transfer_of(const struct fetch *f, CURL *easy)
 {
-    char *t = NULL;
-    CHECK(curl_easy_getinfo(easy, CURLINFO_PRIVATE, &t) == CURLE_OK && t != NULL);
-    return (struct transfer *)(void *)t;
+    char *known = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &known) == CURLE_OK && known) return (struct transfer *)(void *)known;
+    struct transfer *t = f->running;
+    while (t && t->easy != easy) t = t->next;
+    CHECK(t != NULL);
+    return t;
 }
 
 static void collect_done(struct fetch *f)
@@ -155,7 +159,7 @@ static void collect_done(struct fetch *f)
     while ((m = curl_multi_info_read(f->multi, &left))) {
         if (m->msg != CURLMSG_DONE) continue;
         CURLcode rc = m->data.result;
-        struct transfer *t = transfer_of(m->easy_handle);
+        struct transfer *t = transfer_of(f, m->easy_handle);
         (void)curl_multi_remove_handle(f->multi, t->easy);
         finish(t, rc);
     }
