@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-SLOTS ?= $(shell expr 3 \* $(JOBS))
+SLOTS ?= $(shell expr 2 \* $(JOBS))
 FUZZ_SECONDS ?= 30
 EXPLORE_BUDGET ?= 3
 EXPLORE_STATES ?= 50000000

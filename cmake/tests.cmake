@@ -29,7 +29,7 @@ if(CMAKE_C_COMPILER_ID MATCHES Clang)
   endif()
 endif()
 
-# `make check` gives ctest three slots a core (SLOTS). What computes takes two of them, what mostly waits (daemons, real servers)
+# `make check` gives ctest two slots a core (SLOTS). What computes takes two of them, what mostly waits (daemons, real servers)
 # takes one, so that nobody waits for what waits. COST: long ones begin first.
 # test_program(NAME SOURCE LIBRARY...): an executable that sees src/ and tests/; not yet a test.
 function(test_program name source)

@@ -156,7 +156,7 @@ class Daemon:
 
 
 class SystemTest(unittest.TestCase):
-    speed = 400
+    speed = 200          # fast, and still enough time for a tick when other tests run beside it
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="trimtab-system-")

@@ -1,41 +1,18 @@
 """Commands that need no daemon."""
 
-import ast
 import json
 import os
-import re
-import sqlite3
 import subprocess
 import tempfile
 import unittest
 
-from harness import BINARY, CONFIG
-
-SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "store", "schema.c")
+from harness import BINARY, CONFIG, SEED
 
 
 def run(*words, code=0, text=""):
     done = subprocess.run([BINARY, *words], input=text, capture_output=True, text=True, timeout=120)
     assert done.returncode == code, "%s ended with %d\n%s%s" % (words, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return done.stdout + (done.stderr if code else "")
-
-
-def run_demo_points(folder):
-    """Two hours of one signal, a point in ten seconds, as the store keeps it before it packs."""
-    db = sqlite3.connect(os.path.join(folder, "metrics.db"))
-    with open(SCHEMA, encoding="utf-8") as f:
-        source = f.read()
-    steps = source[source.index("metrics_steps[] = {"):].split("};")[0]
-    text = "".join(ast.literal_eval('"%s"' % part) for part in re.findall(r'"((?:[^"\\\\]|\\\\.)*)"', steps))
-    db.executescript(text)
-    db.execute("PRAGMA application_id = %d" % 0x74726d6d)
-    db.execute("PRAGMA user_version = 2")
-    begin = 1778544000 * 1000000
-    db.execute("INSERT INTO series VALUES (1, 'a', 'latency_p99', 'request')")
-    db.executemany("INSERT INTO points VALUES (1, ?, ?, 0, NULL)",
-                   [(begin + i * 10000000, 40 + i % 20) for i in range(721)])
-    db.commit()
-    db.close()
 
 
 class Offline(unittest.TestCase):
@@ -70,7 +47,7 @@ class Offline(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             self.assertIn("no such file", run("query", "x", "--data", folder, code=1))
             self.assertIn("no such file", run("cost", "--data", folder, code=1))
-            run_demo_points(folder)
+            subprocess.run([SEED, "points", folder, "a", "latency_p99"], check=True)
             at = ["--data", folder, "--until", "2026-05-12T02:00:00Z"]
             rows = run("query", 'latency_p99{service="a"}', *at, "-o", "csv").splitlines()
             self.assertEqual(["timestamp,series,value",

@@ -1,4 +1,5 @@
 /* Gives a data folder a service that has already learned a day: seed CONFIG DATA SIGNAL=VALUE... [records=N]
+ * or points kept of one: seed points DATA SERVICE SIGNAL (two hours from 2026-05-12 00:00 UTC, one in ten seconds: 40 to 59).
  * Each named signal gets 25 h of that value with a little noise, through the same import the daemon has. records: so many
  * starts of a daemon stand in its log. */
 #include <math.h>
@@ -58,8 +59,26 @@ static void write_records(struct store *store, uint64_t n, struct wall wall)
     }
 }
 
+static int write_points(const char *folder, const char *service, const char *signal)
+{
+    enum { N = 721 };
+    static struct store_point points[N];
+    struct store_options o = {.dir = folder, .origin = "seed", .unthreaded = true};
+    struct store *store;
+    struct err e;
+    for (int i = 0; i < N; i++)
+        points[i] = (struct store_point){.service = service, .signal = signal, .layer = LAYER_REQUEST, .why = WHY_KNOWN,
+                                         .at = (INT64_C(1778544000) + i * 10) * US_PER_S, .value = 40 + i % 20};
+    if (store_open(&store, &o, &e) != STATUS_OK) die(folder, e.text);
+    if (store_points_put(store, points, N, &e) != STATUS_OK) die(folder, e.text);
+    store_history_flush(store);
+    store_close(store);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 5 && strcmp(argv[1], "points") == 0) return write_points(argv[2], argv[3], argv[4]);
     struct config_diagnostics d = CONFIG_DIAGNOSTICS_INIT;
     struct err e;
     struct store *store;

@@ -8,8 +8,6 @@ from harness import SystemTest
 
 
 class Store(SystemTest):
-    speed = 400
-
     def test_audit_that_cannot_grow_freezes_and_thaws(self):
         """A file-size limit on the running daemon makes every growing write fail, as a full disk does."""
         config = self.config()
